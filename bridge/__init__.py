@@ -12,7 +12,7 @@ __all__ = ["Client", "Description", "State"]
 
 
 def __getattr__(name: str) -> object:
-    """Imported when they are asked for: who needs another module of this package does not wait for a client."""
+    """Imports these names at first use, so that users of other modules of this package do not wait for the client."""
     if name == "Client":
         from limberjack.bridge.client import Client
 

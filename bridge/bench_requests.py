@@ -1,4 +1,4 @@
-"""Requests that only a test bench carries out: faults of its scenario, and how its run goes on."""
+"""Requests that only a test bench carries out: those for faults of its scenario, and those that control its run."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from limberjack.bridge.errors import Code
 from limberjack.bridge.messages import Message, Refusal
 from limberjack.bridge.sessions import Session
 
-#: what a run can be asked for, docs/reference/protocol.md
+#: requests that control a run, docs/reference/protocol.md
 RUN = ("pause", "resume", "step", "abort")
-#: letters of a reason
+#: largest length of a reason, characters
 REASON_MOST = 200
 
 
 class Answering(Protocol):
-    """What carrying out a request takes of a `Service`."""
+    """The part of a `Service` that carries out these requests."""
 
     controls: Controls
 
@@ -34,7 +34,7 @@ class Answering(Protocol):
 
 
 def fault(service: Answering, message: Message, session: Session) -> bytes:
-    """[name, true, false or nil]: begin it, end it, or only look."""
+    """[name, true, false or nil]: begin the fault, end it, or only read its state."""
     name, active = service.body(message, 2)
     if type(name) is not str or not (active is None or type(active) is bool):
         raise Refusal(Code.MALFORMED, "the body of 'fault' is a name, text, and true, false or nil.")
@@ -47,7 +47,7 @@ def fault(service: Answering, message: Message, session: Session) -> bytes:
 
 
 def run(service: Answering, message: Message, session: Session) -> bytes:
-    """[what of RUN, reason or nil, frames or nil]: how the run goes on."""
+    """[one of RUN, reason or nil, frames or nil]: control the run."""
     what, reason, frames = service.body(message, 3)
     if what not in RUN:
         raise Refusal(Code.ARGUMENT, f"a run accepts {', '.join(RUN)}, not {what!r:.40}.")

@@ -36,7 +36,7 @@ class CheckpointError(BridgeError, ValueError):
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The state that a run had reached.
+    """The state of a run at some time.
 
     model : its name;  engine : version of Limberjack;  time : simulated time, s;  step : steps since the start
     snapshot : of the simulation, commands and switches included;  parameters : those that clients had set
@@ -73,25 +73,25 @@ class Checkpoint:
         )
 
     def to_bytes(self) -> bytes:
-        """As it stands in a file."""
+        """The content of the file."""
         body: bytes = msgpack.packb(asdict(self))
         return _MAGIC + hashlib.sha256(body).digest() + body
 
 
 @dataclass(frozen=True)
 class Resume:
-    """A checkpoint to go on from, and where it is."""
+    """A checkpoint from which to continue, and its file."""
 
     where: str
     checkpoint: Checkpoint
 
     def steps(self, dt: float | None, integrator: str | None, substeps: int) -> tuple[float, str, int]:
-        """How the engine is to step: as asked, else as it did."""
+        """The settings of steps: as requested, else those of the checkpoint."""
         was = self.checkpoint
         return dt or was.dt, integrator or was.integrator, was.substeps if substeps == 1 else substeps
 
     def apply(self, simulation: Simulation) -> None:
-        """Bring a simulation of the same model there. CheckpointError if it is another, or steps otherwise."""
+        """Bring a simulation to this state. Raises CheckpointError if its model or its settings of steps differ."""
         was = self.checkpoint
         if was.model_hash != simulation.model_hash:
             raise CheckpointError(
@@ -113,7 +113,7 @@ class Resume:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Put a file in place: it is on the disk completely, or as it was before. Raises OSError."""
+    """Write a file atomically: on the disk it is complete, or as it was before. Raises OSError."""
     part = path.with_name(f".{path.name}.part")
     with part.open("wb") as stream:
         stream.write(content)
@@ -128,7 +128,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
-    """The checkpoint in a file. CheckpointError with place, cause and remedy; OSError where it cannot be read."""
+    """The checkpoint in a file. Raises CheckpointError with place, cause and remedy; OSError if it cannot be read."""
     remedy = "Use another checkpoint, or start without it"
     if path.stat().st_size > _LARGEST:
         raise CheckpointError(f"{path}: it is larger than {_LARGEST} bytes, so it is not a checkpoint. {remedy}.")
@@ -151,7 +151,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
 
 
 def _read_body(body: bytes) -> Checkpoint | None:
-    """None where a field is missing, or of another type."""
+    """The checkpoint in these bytes; None if a field is missing or of another type."""
     try:
         found: Any = msgpack.unpackb(body, max_ext_len=0)
     except (ValueError, TypeError, RecursionError, msgpack.UnpackException):

@@ -17,12 +17,12 @@ from limberjack.engine.api.simulation import Simulation
 
 log = logging.getLogger("limberjack.bridge")
 
-#: checkpoints that are kept: if the newest cannot be read, the one before it can
+#: number of checkpoints that are kept, so that there is another one if the newest cannot be read
 KEPT = 2
 MODEL = "model.ljm"
 _NAME = re.compile(r"(\d{10})\.checkpoint")
 _LOCK = "lock"
-#: how often a state that stands still is looked at when a checkpoint is due, s
+#: when a checkpoint is due but the state has not changed, period of the check, s
 _IDLE_S = 0.1
 #: longest wait for the disk at the end of a run, s
 _END_S = 10.0
@@ -35,9 +35,9 @@ def listed(folder: Path) -> list[Path]:
 
 
 def newest(folder: Path, warn: Callable[[str], None]) -> tuple[Path, Checkpoint] | None:
-    """The newest checkpoint of a folder that can be read; None where there is none at all.
+    """The newest checkpoint of a folder that can be read; None if the folder has none.
 
-    warn : called with those that cannot be written. CheckpointError where none of several checkpoints can be read.
+    warn : called with the errors of checkpoints that cannot be read. Raises CheckpointError if none can be read.
     """
     troubles = []
     for path in listed(folder) if folder.is_dir() else []:
@@ -61,7 +61,7 @@ class Checkpoints:
     def __init__(
         self, simulation: Simulation, archive: bytes, parameters: Mapping[str, float], folder: Path, period_s: float
     ) -> None:
-        """Take the folder, put the model there and write the first checkpoint. CheckpointError where that cannot be."""
+        """Lock the folder, write the model and the first checkpoint to it. Raises CheckpointError if that fails."""
         self._simulation, self._parameters, self._period_s = simulation, parameters, period_s
         self.folder, self.trouble = folder, ""
         self.last = self._taken()
@@ -92,7 +92,7 @@ class Checkpoints:
         return int(found[0].stem) + 1 if found else 1
 
     def look(self) -> Iterator[str]:
-        """Take a checkpoint if one is due, the state is another and the last is written; yields new troubles."""
+        """Take a checkpoint if one is due, the state has changed and the last one is written; yields new errors."""
         while not self._troubles.empty():
             yield self._troubles.get()
         now = time.monotonic()
@@ -112,7 +112,7 @@ class Checkpoints:
         return self._simulation.snapshot() != self.last.snapshot or self._parameters != self.last.parameters
 
     def close(self) -> None:
-        """Write where the run ended, and give the folder up, in 10 s whatever the disk does; may be called twice."""
+        """Write the final state and unlock the folder, within 10 s whatever the disk does; may be called twice."""
         if self._lock < 0:
             return
         until = time.monotonic() + _END_S

@@ -30,7 +30,7 @@ from limberjack.engine.model.system import System
 Commands = Mapping[str, float] | np.ndarray | Sequence[float]
 
 _ACQUIRE_PAUSE_S = 0.05
-_ASK_S = 3.0  # how often a supervisor is asked to go on telling
+_ASK_S = 3.0  # period of requests to the supervisor to continue its messages
 
 
 class Client:
@@ -78,13 +78,13 @@ class Client:
     # ---- requests
 
     def describe(self) -> Description:
-        """Names, units and constants of what the engine runs (asked once, on connecting)."""
+        """Names, units and constants of the engine's model (requested once, on connecting)."""
         return self._description
 
     def model(self, *, timeout_s: float | None = None) -> System:
         """The model that the engine runs, as it was loaded: `Simulation(client.model())` has its `model_hash`.
 
-        Raises ModelError when this client is another version, whose models have other fields.
+        Raises ModelError if this client is of another version, whose models have other fields.
         """
         return from_bytes(self._link.request("model", None, timeout_s).body, f"the model of {self._link.endpoint}")
 
@@ -106,15 +106,15 @@ class Client:
         return snapshot
 
     def restore(self, snapshot: bytes, *, timeout_s: float | None = None) -> State:
-        """Put the simulation where it was at a snapshot; the same commands then give the same bits."""
+        """Bring the simulation to the state of a snapshot; the same commands then give the same bits."""
         return self._state("restore", bytes(snapshot), timeout_s)
 
     def reset(self, *, parameters: bool = False, timeout_s: float | None = None) -> State:
-        """Put the simulation back to its initial state, and with ``parameters`` those to what they were loaded with."""
+        """Reset the simulation to its initial state; with ``parameters``, also reset these to their loaded values."""
         return self._state("reset", True if parameters else None, timeout_s)
 
     def parameter(self, name: str, value: float | None = None, *, timeout_s: float | None = None) -> float:
-        """Read a parameter, or set it to a value, in its own SI unit (N·m·s/rad, 1, …); returns what it is now."""
+        """Read a parameter, or set it to a value, in its own SI unit (N·m·s/rad, 1, …); returns its present value."""
         wanted = None if value is None else float(value)
         return float(self._link.request("parameter", [name, wanted], timeout_s).body[1])
 
@@ -144,7 +144,7 @@ class Client:
     @overload
     def release(self, loop: str, *, timeout_s: float | None = None) -> Impact: ...
     def release(self, loop: str | None = None, *, timeout_s: float | None = None) -> Impact | None:
-        """Open a loop that can be switched, as `Simulation.release`; without a name give the command lease up."""
+        """Open a loop that can be switched, as `Simulation.release`; without a name give up the command lease."""
         if loop is not None:
             return self._switch("release", loop, timeout_s)
         self._link.request("release", None, timeout_s)
@@ -159,7 +159,8 @@ class Client:
         return self._switch("unlock", hinge, timeout_s)
 
     def fault(self, name: str, active: bool | None = None, *, timeout_s: float | None = None) -> FaultState:
-        """Begin (active True) or end (False) a fault of a bench's scenario, or look (None); its state then."""
+        """Begin (active True) or end (False) a fault of a bench's scenario, or only read it (None); returns its
+        state."""
         told = self._link.request("fault", [name, active], timeout_s).body[2]
         return FaultState(**told)
 
@@ -201,7 +202,7 @@ class Client:
         return message.type, State(message, self._description) if message.type == "state" else message.body
 
     def next_message(self, *, timeout_s: float | None = None, waiting: int | None = None) -> Message:
-        """Like `next_event`, but the whole message: gaps in its number show what was lost.
+        """Like `next_event`, but the whole message: gaps in its numbers show lost messages.
 
         waiting : messages that may wait for this reader before more are lost; only in the first call
         """
@@ -237,7 +238,7 @@ class Client:
 
     @property
     def lost(self) -> bool:
-        """Whether the connection that answered `hello` has broken since, as far as is known without asking."""
+        """Whether the connection that answered `hello` has broken since, as far as known without a request."""
         return self._link.lost
 
     def _wait(self, timeout_s: float | None) -> float:

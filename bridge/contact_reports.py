@@ -1,4 +1,4 @@
-"""Events of contacts and of switched loops for people and records: bounded, as a contact or a command may chatter."""
+"""Events of contacts and of switched loops for people and records; their number is limited, since both may chatter."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ class _Untold:
 
 
 class ContactReports:
-    """Steps a simulation and reports what its contacts do: of each at most 10 events a second, 1000 in all.
+    """Steps a simulation and reports events of its contacts: of each at most 10 per second, 1000 in all.
 
-    The others are counted; the next one reported has their number, and their largest speed and force.
+    Others are counted; the next reported event has their number, and their largest speed and force.
 
     touches : contact → how often it began to touch
     """

@@ -1,4 +1,4 @@
-"""The thread that watches an engine's doors: it goes on while the engine is busy with a long step."""
+"""The thread that checks an engine's doors, also while the engine is busy with a long step."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from limberjack.bridge.background import Background
 from limberjack.bridge.keys import Gate
 from limberjack.doors import Door, ReaderDoor
 
-_IDLE_MS, _WATCH_MS = 100, 20  # longest wait between two looks; while somebody is connected
+_IDLE_MS, _WATCH_MS = 100, 20  # longest wait between two checks; while somebody is connected
 _KEYS_S = 0.5
-_CAPTURED_S = 0.02  # a stream that holds the engine for so long is fed by somebody faster than it can be read
+_CAPTURED_S = 0.02  # if a stream holds the engine for so long, a peer sends faster than the engine can read
 
 
 class Doorkeeper(Background):
-    """Looks at the doors of an engine, from `start`, after all are bound, to `stop`; they may be closed then.
+    """Checks the doors of an engine from `start`, after all are bound, until `stop`; then they may be closed.
 
-    The engine sets `inside` to the time of the monotonic clock while a stream's socket has it: libzmq reads
-    subscriptions for as long as they come, and a peer that sends them fast enough could keep the engine there.
+    The engine sets `inside` to the monotonic time while it is in a call of a stream's socket: libzmq reads
+    subscriptions as long as they arrive, and a peer that sends them fast enough could keep the engine there.
     """
 
     def __init__(self, doors: Sequence[Door], gate: Gate | None) -> None:
@@ -51,7 +51,7 @@ class Doorkeeper(Background):
                     self._revoke(self._gate)
 
     def _revoke(self, gate: Gate) -> None:
-        """End the connections of keys that are gone, and those that nobody's message came through yet."""
+        """End the connections of removed keys, and those that have not sent any message yet."""
         for door in self._doors:
             for connection in list(door.table.values()):
                 if connection.user is None or gate.grant(connection.user) is None:

@@ -1,4 +1,4 @@
-"""Which addresses an engine may use, and the guard that keeps two engines off one ipc path."""
+"""The addresses that an engine may use, and the guard that prevents two engines on one ipc path."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class IpcGuard:
     """
 
     def __init__(self, endpoint: str) -> None:
-        """Take the path. Raises EndpointError when it is in use, not a socket, or cannot be made."""
+        """Lock the path. Raises EndpointError if it is in use, not a socket, or cannot be made."""
         self.path = Path(split(endpoint)[1])
         self._lock_path = self.path.with_name(self.path.name + ".lock")
         if self.path.exists() and not stat.S_ISSOCK(self.path.stat().st_mode):
@@ -167,7 +167,7 @@ class IpcGuard:
         self.path.chmod(0o600)
 
     def release(self) -> None:
-        """Remove the socket and lock files and give the path up."""
+        """Remove the socket and lock files and unlock the path."""
         self.path.unlink(missing_ok=True)
         self._lock_path.unlink(missing_ok=True)
         os.close(self._descriptor)

@@ -1,4 +1,4 @@
-"""Errors of the bridge: what an engine refuses, what a client cannot get."""
+"""Errors of the bridge: refusals of an engine, failures of a client."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Code(StrEnum):
 
 
 class BridgeError(LimberjackError, RuntimeError):
-    """Anything that goes wrong between a client and an engine process."""
+    """Base of all errors between a client and an engine process."""
 
 
 class EndpointError(BridgeError, ValueError):

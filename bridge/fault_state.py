@@ -1,4 +1,4 @@
-"""What clients of a test bench see of a fault of its scenario."""
+"""The state of a fault of a test bench's scenario, for clients."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from limberjack.file_locks import take
 
 
 def hold(path: Path) -> int:
-    """Hold a file, made if need be, of this user alone; the descriptor, whose closing gives it up.
+    """Lock a file, which is made if necessary and private to this user; closing the returned descriptor unlocks it.
 
     BlockingIOError where another process holds it; OSError where it cannot be made.
     """

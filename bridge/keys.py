@@ -1,4 +1,4 @@
-"""CurveZMQ keys: making, loading, and letting only known clients in."""
+"""CurveZMQ keys: makes them, loads them, and admits only known clients."""
 
 from __future__ import annotations
 
@@ -90,8 +90,8 @@ def _load(file: Path) -> tuple[bytes, bytes | None]:
 class Gate:
     """The allowed clients of one engine: checks their keys through pyzmq's authenticator, and knows their roles.
 
-    `refresh`, called now and then by one thread, takes over what changed in the folder, once two calls in a row find
-    the same: an editor that empties a file before it writes changes nobody's role in between.
+    One thread calls `refresh` at intervals. It applies changes in the folder once two calls in a row find the same
+    content: an editor that empties a file before it writes must not change anybody's role in between.
 
     refused : connections with an unknown key;  news : bodies of the events about changes, oldest first
     """
@@ -130,7 +130,7 @@ class Gate:
         return self._grants.get(user)
 
     def refresh(self) -> bool:
-        """Apply what changed in the folder; whether a key was removed. What cannot be read changes nothing."""
+        """Apply changes in the folder; returns whether a key was removed. An unreadable file changes nothing."""
         try:
             seen = _fingerprint(self._folder)
             settled, self._settling = seen == self._settling, seen
@@ -162,7 +162,7 @@ class Gate:
 
 
 def _fingerprint(folder: Path) -> tuple:
-    """What changes when a key comes, goes or changes, or a role does. Raises KeyFileError."""
+    """A value that changes when a key or a role is added, removed or changed. Raises KeyFileError."""
     try:
         files = sorted((folder / "clients").glob("*.key"))
         known = [(path.name, path.stat()) for path in (*files, folder / ROLES_FILE) if path.exists()]

@@ -57,7 +57,7 @@ class Health:
         self.auth_failed = self.handshake_failed = False
 
     def read(self) -> None:
-        """Take in what has happened since; never waits."""
+        """Read the events since the last call; never waits."""
         for _ in range(_MONITOR_EVENTS):
             if not self._monitor.poll(0):
                 return
@@ -149,7 +149,7 @@ class Link:
             return False
         reply = self._ask("hello", {"name": self._name}, allowed)
         about = reply.body if reply.type == "hello" and type(reply.body) is dict else {}
-        self._replaced = about.get("run") != self._run  # it knows this client, but nothing of what it sent before
+        self._replaced = about.get("run") != self._run  # it knows this client, but not its earlier messages
         return not self._replaced
 
     def _ask(self, kind: str, body: Any, allowed: float) -> Message:
@@ -184,7 +184,7 @@ class Link:
 
     @property
     def lost(self) -> bool:
-        """Whether a working connection has broken; while a request is under way, as it was known before."""
+        """Whether a working connection has broken; during a request, as known before it."""
         if self.lock.acquire(blocking=False):
             try:
                 if not self.closed:
@@ -194,7 +194,7 @@ class Link:
         return self._health.dropped > 0
 
     def decode(self, payload: bytes) -> Message:
-        """A message from this engine. Raises BridgeError if it is none."""
+        """Decode a message of this engine. Raises BridgeError if the bytes are not a message."""
         try:
             return decode(payload)
         except Refusal as refusal:

@@ -19,10 +19,10 @@ MAX_UINT64 = 2**64 - 1
 #: bytes of the largest message that a client takes; a larger one closes its connection
 REPLY_MAX = 64 * 1024 * 1024
 
-#: How vectors go on the wire. A dtype made once and passed by position costs half of one given by name.
+#: The type of vectors on the wire. A dtype made once and passed by position costs half of one given by name.
 FLOAT64 = np.dtype("<f8")
 
-#: Parts of the state vector, in the order they are sent.
+#: Parts of the state vector, in the order in which they are sent.
 VECTOR_PARTS = ("q", "v", "tau", "outputs", "command")
 
 
@@ -38,7 +38,7 @@ class Message(NamedTuple):
 
 
 class Refusal(Exception):
-    """A message that is answered with an error; carries what could be read of its envelope."""
+    """A message that is answered with an error; contains the readable part of its envelope."""
 
     def __init__(self, code: Code, text: str, sequence: int = 0, client: int = 0) -> None:
         super().__init__(text)

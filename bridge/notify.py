@@ -1,4 +1,4 @@
-"""What a service reports to systemd (sd_notify): that it is ready, and that it lives. Nothing unless systemd asks."""
+"""Reports to systemd (sd_notify) that a service is ready and alive; does nothing unless systemd requests it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Notify:
     """Messages to the socket of NOTIFY_SOCKET; `alive` as often as WATCHDOG_USEC asks. For one thread."""
 
     def __init__(self) -> None:
-        """Reads the environment, and takes the variables out of it: a child is not to speak for this process."""
+        """Read and remove the environment variables, so that children do not report for this process."""
         self._address = os.environ.pop("NOTIFY_SOCKET", "").replace("@", "\0", 1)
         period, pid = os.environ.pop("WATCHDOG_USEC", ""), os.environ.pop("WATCHDOG_PID", "")
         mine = pid in ("", str(os.getpid()))
@@ -30,7 +30,7 @@ class Notify:
                 sender.sendto("\n".join(lines).encode(), self._address)
 
     def alive(self) -> None:
-        """A sign of life, if one is due."""
+        """Send a sign of life, if one is due."""
         if self._period_s is not None and (now := time.monotonic()) >= self._due:
             self._due = now + self._period_s
             self.send("WATCHDOG=1")

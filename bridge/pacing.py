@@ -1,4 +1,4 @@
-"""Absolute deadlines on the monotonic clock, and the engine's place on the processor."""
+"""Absolute deadlines on the monotonic clock, and the engine's processors and priority."""
 
 from __future__ import annotations
 

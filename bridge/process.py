@@ -37,7 +37,7 @@ _STATUS_MAX = 65536  # bytes of the child's report
 class EngineProcess:
     """`with EngineProcess("arm.yaml") as engine, engine.client() as client: client.step()`.
 
-    The child ends with the `with` block, on `stop`, and when this process dies, however it dies.
+    The child ends with the `with` block, on `stop`, and when this process ends in any way.
     """
 
     def __init__(
@@ -177,10 +177,10 @@ def _report(report: dict[str, Any], pipe: int) -> None:
 
 
 def child_main() -> int:
-    """What the child process runs: read the job from stdin, serve, report on stdout."""
+    """Main function of the child process: read the job from stdin, serve, report on stdout."""
     children.ignore_interrupts()  # until `serve`: the parent, which gets Ctrl-C too, ends this process
     pipe = os.dup(1)
-    os.dup2(2, 1)  # whatever else prints goes to stderr
+    os.dup2(2, 1)  # all other output goes to stderr
     with os.fdopen(os.dup(0), "rb") as stream:
         system, settings, steps, watched = pickle.load(stream)
     signs = NO_SIGNS if watched is None else Signs(Pulse(watched[0]), watched[1])

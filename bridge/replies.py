@@ -1,4 +1,4 @@
-"""The way back to clients: no request is carried out whose reply cannot be kept for its sender."""
+"""Replies to clients: a request is only carried out if its reply can be queued for the sender."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from limberjack.bridge.messages import REPLY_MAX
 log = logging.getLogger("limberjack.bridge")
 
 UNREAD_MAX = 64  # replies that wait for one client
-UNREAD_BYTES = 4 * 1024 * 1024  # of those above _LARGE; with so many waiting nothing more is carried out
+UNREAD_BYTES = 4 * 1024 * 1024  # of replies above _LARGE; while so many wait, no request is carried out
 _ALL_BYTES = 4 * REPLY_MAX  # of all clients together
 _LARGE = 8192  # bytes from which on libzmq tells when a reply has left
 _MORE_NOWAIT = int(zmq.SNDMORE | zmq.DONTWAIT)
@@ -27,7 +27,7 @@ def plain_send(socket: zmq.Socket) -> Callable[..., object]:
 
 
 class Way(enum.Enum):
-    """Whether a reply to a client can be kept: yes; no, too many wait; no, its connection is gone."""
+    """Whether a reply to a client can be queued: yes; no, too many wait; no, the connection has ended."""
 
     OPEN = enum.auto()
     FULL = enum.auto()
@@ -35,9 +35,9 @@ class Way(enum.Enum):
 
 
 class Replies:
-    """Sends replies, `open` first and then `send`; what had to be refused meanwhile is owed, and sent later.
+    """Sends replies: call `open`, then `send`. Refusals that cannot be sent at once are owed, and sent later.
 
-    A pipe of libzmq tells of room in portions of half its bound: one of 2n messages keeps n at least.
+    A pipe of libzmq reports room in portions of half its limit: one of 2n messages holds at least n.
     unanswered : refusals that could not be sent either, as the client does not read
     """
 
@@ -52,7 +52,7 @@ class Replies:
         self.unanswered = 0
 
     def open(self, identity: bytes) -> Way:
-        """Begin a reply: `send` must follow when the way is open."""
+        """Begin a reply; if the result allows it, `send` must follow."""
         if self._owed and identity in self._owed and not self._settle(identity):
             return Way.FULL
         if self._large and identity in self._large and self._stuffed(identity):
@@ -77,7 +77,8 @@ class Replies:
         owed.append(refusal)
 
     def settle(self) -> None:
-        """Send the owed refusals to clients that read again, and forget those who are gone; call now and then."""
+        """Send owed refusals to clients that read again, and drop those of ended connections; call this at
+        intervals."""
         for identity in list(self._owed):
             self._settle(identity)
         for identity in list(self._large):

@@ -1,4 +1,4 @@
-"""What the owner of a key may do: roles, the file that gives them, and what each request needs."""
+"""Rights of the owners of keys: roles, the file that assigns them, and the role that each request needs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HEAD = "# what each client key may do: read, command or admin, then the key's n
 
 
 class Role(enum.IntEnum):
-    """Each may do what those before it may.
+    """Each role includes the rights of those before it.
 
     READ : look; COMMAND : hold the lease, step, command, close and open loops; ADMIN : change the simulation itself
     """
@@ -28,7 +28,7 @@ class Role(enum.IntEnum):
 
     @property
     def word(self) -> str:
-        """As files and messages name it."""
+        """Its name in files and messages."""
         return self.name.lower()
 
     @classmethod
@@ -48,14 +48,14 @@ class Grant(NamedTuple):
 
 
 class Sender(NamedTuple):
-    """Where a request came from. peer : its connection;  user : its public key, empty where no keys are in use"""
+    """The origin of a request. peer : its connection;  user : its public key, empty if no keys are in use"""
 
     peer: bytes
     user: str
     role: Role
 
 
-#: who sends where no keys are in use
+#: the sender if no keys are in use
 OWNER = Sender(b"", "", Role.ADMIN)
 
 _NEEDED = {
@@ -65,7 +65,7 @@ _NEEDED = {
 
 
 def needed(message: Message) -> Role:
-    """The least role for a request, whose body need not be sound."""
+    """The least role for a request, whose body may be invalid."""
     kind, body = message.type, message.body
     if kind in ("parameter", "fault"):
         looks = type(body) is list and len(body) == 2 and body[1] is None
@@ -78,7 +78,7 @@ def needed(message: Message) -> Role:
 
 
 def check(sender: Sender, message: Message) -> None:
-    """Refuse what the sender's role does not allow."""
+    """Raise Refusal for a request that the sender's role does not allow."""
     if sender.role is not Role.ADMIN and sender.role < (least := needed(message)):
         text = (
             f"'{message.type}' needs the role {least.word}; this client's key has {sender.role.word}. The file "
@@ -111,7 +111,7 @@ def read_roles(folder: Path) -> dict[str, Role] | None:
 
 
 def add_roles(folder: Path, role: Role, names: Sequence[str], before: Sequence[str]) -> None:
-    """Give keys a role, whatever the file said of these names. Raises KeyFileError, OSError.
+    """Give keys a role, which replaces earlier ones of these names. Raises KeyFileError, OSError.
 
     before : keys that had every right until now, where there is no file of roles yet
     """

@@ -27,7 +27,7 @@ _REQUESTS_A_CYCLE = 64  # requests answered in one free-running cycle
 
 
 class Server:
-    """One engine: binds its sockets, runs its loop until it is asked to stop, closes everything."""
+    """One engine: binds its sockets, runs its loop until a request to stop, closes everything."""
 
     def __init__(
         self,

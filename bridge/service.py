@@ -1,4 +1,4 @@
-"""What each request does to the simulation. No sockets here: bytes in, bytes out."""
+"""Carries out requests on the simulation. No sockets here: bytes in, bytes out."""
 
 from __future__ import annotations
 
@@ -303,7 +303,7 @@ class Service:
         return self._jumped(message)
 
     def _jumped(self, message: Message) -> Reply:
-        """The state was replaced: forget a failure, answer with it."""
+        """The state was replaced: clear a failure, and answer with the new state."""
         self.failure = None
         self.contacts.begin()
         self.fresh, self._sampled = True, False
@@ -326,7 +326,7 @@ class Service:
         return self.reply(message, [name, float(parameters[name])])
 
     def _tell_parameter(self, name: str, value: float, session: Session) -> None:
-        """A parameter has another value: count it, and publish it as an event."""
+        """Count the change of a parameter, and publish it as an event."""
         self._sampled = False
         self.parameters_set += 1
         self.events.append({"event": "parameter", "name": name, "value": value, "client": session.name})
@@ -360,7 +360,7 @@ class Service:
         return self.reply(message, None)
 
     def end_lease(self, session: Session) -> None:
-        """Take the lease from a session, if it has it."""
+        """Take the lease from a session that has it."""
         if self.sessions.release(session):
             self.events.append({"event": "lease", "client": None})
 

@@ -1,4 +1,4 @@
-"""Who talks to the engine: known clients, their sequence numbers, and the one command lease."""
+"""The clients of the engine: their names and sequence numbers, and the one command lease."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Sessions:
     """Bounded table of clients and the command lease.
 
     Client numbers are random 64-bit numbers that their owners keep to themselves and the engine never
-    publishes: who knows one is that client. The sequence number makes each message count once.
+    publishes: the number identifies the client. The sequence number makes each message count only once.
     """
 
     def __init__(self, lease_s: float, capacity: int = 256) -> None:

@@ -1,4 +1,4 @@
-"""What a client gets back: the engine's description and its states, with access by name."""
+"""The data that a client receives: the engine's description and its states, with access by name."""
 
 from __future__ import annotations
 

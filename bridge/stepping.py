@@ -1,4 +1,4 @@
-"""Many steps in portions of about a tenth of a second, so that between them others can act."""
+"""Makes many steps in portions of about a tenth of a second, so that other work can be done between them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One stream of an engine: what it publishes goes to whoever subscribed, and what readers say stays small."""
+"""One stream of an engine: publishes to subscribers, and limits the memory for messages of readers."""
 
 from __future__ import annotations
 

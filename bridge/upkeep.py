@@ -1,4 +1,4 @@
-"""What the loop of an engine does beside stepping and answering: signs of life, checkpoints, word of a restart."""
+"""Tasks of an engine's loop besides stepping and answering: signs of life, checkpoints, the event of a restart."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from limberjack.engine.api.rest import come_to_rest
 from limberjack.engine.api.simulation import Simulation
 
 _FORM = struct.Struct("<QQd")
-#: after what time an engine that came back says so: its readers connect again within a tenth of a second
+#: delay of the event of a restart, s: readers reconnect within a tenth of a second
 _TELL_S = 1.0
 
 
@@ -42,7 +42,7 @@ class Pulse:
         _FORM.pack_into(self._memory, 0, self._count, step, time_s)
 
     def rest(self) -> None:
-        """From now on there are none, and none are missed; until the next."""
+        """Pause the signs of life until the next one, so that none are missed."""
         _FORM.pack_into(self._memory, 0, 0, *self.read()[1:])
 
     def read(self) -> tuple[int, int, float]:
@@ -57,7 +57,7 @@ class Pulse:
 
 @dataclass(frozen=True)
 class Signs:
-    """Who is given signs of life.
+    """The receivers of signs of life.
 
     pulse : of a supervisor, which answers at the address ``supervisor``;  notify : systemd
     """
@@ -91,7 +91,7 @@ class CameBack:
 
 
 class Upkeep:
-    """Called by the loop every tenth of a second at least, and between portions of long requests."""
+    """These tasks; the loop calls `look` at least every tenth of a second, and between portions of long requests."""
 
     def __init__(self, service: Service, signs: Signs, came_back: CameBack | None) -> None:
         """Begins the checkpoints that the service's settings ask for. CheckpointError, OSError."""
@@ -112,7 +112,7 @@ class Upkeep:
         service.stepper.between = self.look
 
     def look(self) -> None:
-        """Whatever is due."""
+        """Carry out the tasks that are due."""
         service = self._service
         if self._pulse is not None:
             self._pulse.beat(service.simulation.step_count, service.simulation.time)
@@ -126,7 +126,7 @@ class Upkeep:
             self._untold = None
 
     def status(self) -> dict[str, Any]:
-        """For heartbeats: from which checkpoint an engine would go on."""
+        """For heartbeats: the checkpoint from which an engine would continue."""
         if self._checkpoints is None:
             return {}
         last, trouble = self._checkpoints.last, self._checkpoints.trouble

@@ -1,8 +1,8 @@
-"""The binaries of an FMU: built once for a state of the sources and kept, so that later exports only copy them.
+"""The binaries of an FMU: built once for each version of the sources and cached, so that later exports only copy them.
 
-One of the embedded coupling is the shim (fmu/shim) and the core in C (engine/native) with the engine's object code,
-the same that Python's library has.
-A platform that fails costs nothing of the others.
+A binary of the embedded coupling consists of the shim (fmu/shim), the core in C (engine/native) and the engine's object
+code, which is also that of Python's library.
+If the build for one platform fails, the others are not affected.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from limberjack.engine.native.layout import write_header
 from limberjack.scratch import Scratch
 
 SHIM = Path(__file__).resolve().parent / "shim"
-#: where a wheel brings binaries, a folder for each platform
+#: where a wheel contains binaries, in a folder for each platform
 BROUGHT = Path(__file__).resolve().parent / "brought"
-#: beginnings of the C files that a coupling does not have: the other's, and the C interface
+#: prefixes of the C files that a coupling leaves out: those of the other one, and the C interface
 _FOREIGN = {"embedded": ("coupled", "limberjack"), "process": ("embedded", "core", "limberjack")}
-#: what is linked on Linux besides
+#: further libraries to link on Linux
 _LIBRARIES = {"embedded": (), "process": ("-ldl",)}
 #: the entries that the shim calls
 ENTRIES = (
@@ -61,14 +61,14 @@ def binaries(targets: Iterable[Target], coupling: str, report: Report = lambda _
 
 
 def _without(failed: Mapping[str, str], found: Iterable[str]) -> str:
-    """What went wrong with platforms, and how to do without them."""
+    """The error about platforms that failed, and how to export without them."""
     rest = " ".join(f"--platform {name}" for name in found)
     advice = f"To export without {'it' if len(failed) == 1 else 'them'}: {rest}. " if rest else ""
     return "\n".join(failed.values()) + f"\n{advice}Finished binaries are kept: the next export continues from there."
 
 
 def _provide(target: Target, coupling: str, path: Path, report: Report) -> None:
-    """Build a library if it is not there, by one process at a time."""
+    """Build a library if it is not in the cache; one process at a time does so."""
     if path.is_file():
         return
     with alone(path):
@@ -96,7 +96,7 @@ def shim_sources(coupling: str) -> list[Path]:
 
 
 def _key(coupling: str) -> str:
-    """Hash of everything that the binaries are made from."""
+    """Hash of all sources of the binaries."""
     here = SHIM.parent
     sources = [*SHIM.glob("*.[ch]"), here / "binaries.py"]
     return digest_of(sources, coupling, library_digest())

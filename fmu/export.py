@@ -26,14 +26,14 @@ from limberjack.fmu.variables.listing import Coupling, Variant, variables_of
 from limberjack.fmu.variables.naming import model_identifier
 
 COUPLINGS = ("embedded", "process")
-#: stands where the token will be while the token, a hash of the rest, is not known
+#: placeholder for the token, which is a hash of everything else
 _NO_TOKEN = "{00000000-0000-0000-0000-000000000000}"
 _FMI = {"3.0": "3.0", "3": "3.0", "2.0": "2.0", "2": "2.0"}
 
 
 @dataclass(frozen=True)
 class _Choice:
-    """What `export_fmu` was asked for, checked."""
+    """The checked arguments of `export_fmu`."""
 
     steps: Stepping
     plant: Plant
@@ -118,7 +118,7 @@ def _content(
     stop_time: float | None,
     step_size: float | None,
 ) -> Content:
-    """What the FMU's files are made from, without the token."""
+    """The content of the FMU, without the token."""
     steps, system, plant = choice.steps, choice.steps.system, choice.plant
     listed = tuple(variables_of(system, plant, choice.variant, choice.coupling, inputs, outputs, parameters))
     return Content(
@@ -167,7 +167,7 @@ def _files(choice: _Choice, content: Content, report: Callable[[str], None]) -> 
 
 
 def _attribute(content: Content, token: str) -> bytes:
-    """The token as it stands in the model description."""
+    """The token's attribute in the model description."""
     return f'{"guid" if content.fmi == "2.0" else "instantiationToken"}="{token}"'.encode()
 
 

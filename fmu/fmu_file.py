@@ -1,4 +1,4 @@
-"""The FMU file itself: a ZIP archive whose bytes follow from its contents alone."""
+"""The FMU file: a ZIP archive whose bytes depend only on its contents."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def binaries(fmi: str, identifier: str, built: Mapping[str, bytes]) -> dict[str,
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
-    """The path as a Path; ArgumentError where no FMU can be written there. Call it before any long work."""
+    """The path as a Path. Raises ArgumentError if no FMU can be written there; call it before any long work."""
     target = Path(path)
     if target.suffix.lower() != ".fmu":
         raise ArgumentError(f"{target}: an FMU's name must end in .fmu; name the file {target.stem or 'model'}.fmu.")
@@ -58,8 +58,8 @@ def write(path: str | os.PathLike[str], files: Mapping[str, bytes]) -> Path:
     """Write an FMU of these files, name inside the FMU → bytes.
 
     Names are sorted; dates and permissions are always the same. The archive is written beside the target and then
-    moved into place: a failed export leaves the old file, or none; what a killed one left goes with the next. Raises
-    ArgumentError where it cannot be written.
+    moved into place: a failed export leaves the old file, or none; the next export removes what a killed one left.
+    Raises ArgumentError if it cannot be written.
     """
     target = check_target(path)
     try:
@@ -76,7 +76,8 @@ def write(path: str | os.PathLike[str], files: Mapping[str, bytes]) -> Path:
 
 
 def _entry(name: str) -> zipfile.ZipInfo:
-    """The archive's entry for a file: deflated, as FMI 3.0.2 section 2.5 allows, without anything of this machine."""
+    """The archive's entry for a file: deflated, as FMI 3.0.2 section 2.5 allows, without any data about this
+    machine."""
     entry = zipfile.ZipInfo(name, _OLDEST)
     entry.compress_type = zipfile.ZIP_DEFLATED
     entry.create_system = _MADE_ON_UNIX
@@ -85,7 +86,7 @@ def _entry(name: str) -> zipfile.ZipInfo:
 
 
 def _umask() -> int:
-    """The process's file mask; reading it means setting it for a moment."""
+    """The process's file mask, which can only be read by setting it for a moment."""
     mask = os.umask(0o022)
     os.umask(mask)
     return mask

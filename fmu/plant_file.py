@@ -45,7 +45,8 @@ def plant_file(
 
 
 def _process_rows(variables: Sequence[Variable], plant: Plant) -> Iterator[Row]:
-    """Parameters counted among themselves, with the engine's names for them; texts with their start."""
+    """Rows of the parameters, numbered from 0, with the engine's names for them, and of texts with their start
+    values."""
     names = {index: name for name, index in plant.parameters.items()}
     count = 0
     for variable in variables:

@@ -46,7 +46,7 @@ def files(system: System, platforms: Iterable[str]) -> dict[str, bytes]:
     if foreign:
         raise ArgumentError(
             f"an FMU of the process coupling for {', '.join(foreign)} cannot be made here: it carries libzmq, and the "
-            f"one at hand is for {host()}. Export it on that platform, or take the embedded coupling."
+            f"installed one is for {host()}. Export it on that platform, or take the embedded coupling."
         )
     libraries = {f"resources/{host()}/{name}": content for name, content in _libraries().items()}
     return {f"resources/{MODEL_NAME}": to_bytes(system), **libraries}

@@ -1,4 +1,4 @@
-"""What the executive asks of recorders, faults and watchdogs."""
+"""The interfaces of recorders, faults and watchdogs that the executive uses."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from limberjack.hil.signals import Signals
 
 @dataclass
 class Bench:
-    """What an action acts on.
+    """The bench on which an action acts.
 
     frame : number of the frame that begins, from 1;  time : simulated time at which it begins, s
-    end_text : why the run is to end now, before the frame's step; "" while it goes on
+    end_text : why the run must end now, before the frame's step; "" while it continues
     faults : states of the faults that were ever set, by name
-    client : who acts from outside, named in the events; "" while the bench itself does
+    client : the client that acts, named in the events; "" while the bench itself acts
     """
 
     simulation: BenchModel
@@ -39,11 +39,11 @@ class Bench:
         return self.faults.get(name, FaultState())
 
     def set_fault(self, name: str, active: bool) -> None:
-        """Note that a fault acts, or does not, from now."""
+        """Note that a fault acts, or no longer acts, from now on."""
         self.faults[name] = FaultState(active, self.client or "scenario", self.time)
 
     def say(self, kind: str, source: str, text: str, **data: Any) -> None:
-        """Log an event of this frame; data "frame": whose step is the first to feel it."""
+        """Log an event of this frame; data "frame": the frame whose step is the first to be affected."""
         who = {"client": self.client} if self.client else {}
         self.log.add(Event(self.time, kind, source, text, {"frame": self.frame, **data, **who}))
 
@@ -77,7 +77,7 @@ class Fault(Protocol):
 
 
 class Interference(Protocol):
-    """Stands between the bench and the model on one side, the bench and its devices on the other."""
+    """Changes the commands from the bench to the model, and the signals from the bench to its devices."""
 
     def restore(self, commands: np.ndarray) -> None:
         """Restore the commands (nu,) as they were given, before new ones arrive."""
@@ -91,14 +91,14 @@ class Interference(Protocol):
 
 @dataclass(frozen=True)
 class Trip:
-    """What a watchdog found; ends: whether the run is to end."""
+    """The finding of a watchdog; ends: whether the run must end."""
 
     event: Event
     ends: bool = False
 
 
 class Watchdog(Protocol):
-    """Looks at every frame after commands have come and before the step; brings its actuators to their safe state."""
+    """Checks every frame after commands have arrived and before the step; brings its actuators to their safe state."""
 
     def check(self, time: float, signals: Signals, devices: Sequence[BenchDevice]) -> Sequence[Trip]:
         """What tripped in this frame, simulated time, s; the signals are those of the state before the step."""
@@ -108,7 +108,7 @@ class Visitor(Protocol):
     """An outside observer of a run, who may act on it. Every call returns at once; its work is bounded."""
 
     def command(self, commands: np.ndarray) -> None:
-        """Put what it holds among the commands (nu,) of the step that follows, after those of the devices."""
+        """Set the commands that it holds, among those (nu,) of the next step, after the devices have set theirs."""
 
     def visit(self, bench: Bench) -> None:
         """After each frame, and every 2 ms while the end of a longer one is awaited.

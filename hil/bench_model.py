@@ -1,4 +1,4 @@
-"""What timelines, faults and watchdogs ask of the model: of a Simulation, and of one world of a batch."""
+"""The interface to the model for timelines, faults and watchdogs: a Simulation, or one world of a batch."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Compile a controller in C if that has not been done yet, and become it: for scenarios, which start programs.
+"""Compiles a controller in C if necessary, then replaces this process by it: for scenarios, which start programs.
 
 python -m limberjack.hil.c_program FILE.c [FILE.c …] [WORDS of the program …]
 
-The program stays in the user's cache and is made again when one of its files, or a header beside them, changes.
+The program is kept in the user's cache and recompiled when one of its files, or a header beside them, changes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from platformdirs import user_cache_path
 from limberjack.engine.common.errors import ArgumentError, ExitCode, LimberjackError, MissingExtraError
 
 BUILD_SECONDS = 300.0
-#: programs in the user's cache
+#: number of programs in the user's cache
 MOST_KEPT = 64
 #: C with POSIX; without contraction to fused multiply-adds, so that every compiler gives the same bits
 FLAGS = ("-std=c11", "-D_DEFAULT_SOURCE", "-D_POSIX_C_SOURCE=200809L", "-O2", "-Wall", "-Wextra", "-ffp-contract=off")
@@ -70,15 +70,15 @@ def compiled(sources: Sequence[Path]) -> Path:
 
 
 def _forget_old(folder: Path) -> None:
-    """Keep the programs that were used last; one that is running continues."""
-    with contextlib.suppress(OSError):  # another run may be forgetting them too
+    """Remove all programs from the cache but those used last; a running one continues."""
+    with contextlib.suppress(OSError):  # another run may be removing them too
         kept = sorted((path for path in folder.iterdir() if path.is_file()), key=lambda path: path.stat().st_mtime_ns)
         for path in kept[:-MOST_KEPT]:
             path.unlink()
 
 
 def main(words: Sequence[str]) -> int:
-    """Become the program; an exit code where there is none."""
+    """Replace this process by the program; returns an exit code only if that fails."""
     sources = [Path(word) for word in takewhile(lambda word: word.endswith(".c"), words)]
     try:
         if not sources:

@@ -1,4 +1,4 @@
-"""The clock of the test bench: absolute deadlines on the monotonic clock, kept by a sleep and a short spin."""
+"""The clock of the test bench: waits for absolute deadlines on the monotonic clock by a sleep and a short spin."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ LEAST_MARGIN_NS, MOST_MARGIN_NS = 20_000, 500_000
 
 
 class Clock(Protocol):
-    """What the executive asks of a clock; times are whole nanoseconds from any origin."""
+    """The interface of a clock for the executive; times are whole nanoseconds from any origin."""
 
     def now_ns(self) -> int:
         """The present time."""
 
     def wait_until(self, deadline_ns: int) -> int:
-        """Return not before the deadline, with the time then; at once if it has passed."""
+        """Return the time, not before the deadline; at once if it has passed."""
 
 
 class MonotonicClock:
     """Sleeps until `margin_ns` before a deadline and spins from there.
 
-    The sleep alone would end late by what the kernel needs to wake a task; the margin should cover nearly all of it.
+    The sleep alone would end late by the time that the kernel needs to wake a task; the margin should cover nearly all
+    of it.
     """
 
     def __init__(self, margin_ns: int) -> None:

@@ -1,4 +1,4 @@
-"""The longest step of a model with contacts: measured with all shapes in each other."""
+"""The longest step of a model with contacts: measured with all shapes overlapping."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from limberjack.engine.tables.plant import state_sections
 from limberjack.hil.frame_times import Histogram, Spread
 from limberjack.hil.realtime_rights import RealtimeRights
 
-#: doublings of the shapes' sizes that are tried
+#: how often the shapes' sizes are doubled
 _DOUBLINGS = 12
-#: steps that are timed, and those before them that are not
+#: number of steps that are timed, and of those before them that are not
 STEPS, _UNTIMED = 2000, 20
 _FORCE = slice(TO_FORCE, TO_FORCE + 3)
 #: of types whose size is not lengths that grow: a plane has no end
@@ -29,7 +29,7 @@ _ENDLESS = ("plane",)
 
 @dataclass(frozen=True)
 class ContactLoad:
-    """Steps with as many points in touch as could be brought about.
+    """Steps with as many touching points as possible.
 
     touching : points that overlap at the step's start;  acting : those that carried force;  most : those of the model
     spread : times of one step, s;  text : why no step could be timed, "" if they were

@@ -6,16 +6,16 @@ from limberjack.engine.common.errors import ExitCode, LimberjackError
 
 
 class HilError(LimberjackError):
-    """Something outside of the model failed: a device, the clock's rights, a record."""
+    """Something outside the model failed: a device, a privilege of the clock, a record."""
 
 
 class ControllerError(HilError):
-    """A controller raised, or its program did not start as it should; the text names it, and what it raised or said."""
+    """A controller raised, or its program did not start properly; the text names it, and its exception or output."""
 
     exit_code = ExitCode.FAILED
 
 
 class ActionError(HilError):
-    """What the timeline or a fault was to do, and the model or another fault refuses."""
+    """The model or another fault refuses an action of the timeline or of a fault."""
 
     exit_code = ExitCode.FAILED

@@ -1,4 +1,4 @@
-"""What happened in a run besides the numbers: trips, faults, overruns, devices that come and go."""
+"""The events of a run: trips, faults, overruns, devices that connect and disconnect."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Event:
     """One occurrence.
 
     time : simulated time, s;  kind : "overrun", "trip", "fault", "clear", "device", "command", "criterion", "end", …
-    source : name of the device, fault, watchdog or signal;  text : what, in words;  data : numbers and texts beside it
+    source : name of the device, fault, watchdog or signal;  text : description;  data : further numbers and texts
     """
 
     time: float

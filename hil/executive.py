@@ -27,13 +27,13 @@ from limberjack.hil.realtime_rights import RealtimeRights, Right
 from limberjack.hil.signals import Signals
 from limberjack.hil.timeline import Timeline
 
-#: frames are not shorter than the clock resolves, nor longer than a day
+#: limits of a frame: the resolution of the clock, and a day
 _SHORTEST_NS, _LONGEST_NS = 1_000, 86_400_000_000_000
-#: overruns that are events; the log is for what they may bring about
+#: largest number of overruns that become events, which leaves room in the log for their consequences
 _OVERRUNS_TOLD = 1000
-#: while a long frame is awaited, how often to check whether the run is to end, ns
+#: period of the check for the end of the run while the end of a long frame is awaited, ns
 _LOOK_NS = 100_000_000
-#: the same where there is a visitor
+#: the same with a visitor
 _VISIT_NS = 2_000_000
 #: the same while the run is paused, without a visitor, s
 _PAUSED_S = 0.05
@@ -47,7 +47,7 @@ class Outcome:
         limits) or "failed"
     text : why, in words;  error : the exception of a failed run
     frames : times of the frames;  log : events;  rights : requested privileges
-    margin_ns : time spun before each deadline; 0 if unpaced
+    margin_ns : time of the spin before each deadline; 0 if unpaced
     unrecorded : why the record is not complete, "" if it is
     overruns : counted and judged by the policy; None if unpaced
     """
@@ -78,12 +78,12 @@ class Executive:
     faults : changes commands on their way to the model and signals on their way to the devices; the record has the
         commands with which the model stepped, and the true signals
     log : events are added to it
-    answer_limit_s : longest wait for an answer in lockstep, s of wall time. A device that left 3 frames in a row
-        unanswered is not waited for until it is heard again
-    placing : privileges requested while it runs; without, nothing but a still garbage collector when paced
-    clock : without, one whose margin is measured before the run
-    signals : the Signals to refresh; its own without
-    meta : texts and numbers that the recorder keeps beside its own
+    answer_limit_s : longest wait for an answer in lockstep, s of wall time. After 3 unanswered frames in a row the
+        bench does not wait for a device until it sends again
+    placing : privileges requested while it runs; by default, only a stopped garbage collector if paced
+    clock : by default one whose margin is measured before the run
+    signals : the Signals to refresh; by default new ones
+    meta : texts and numbers that the recorder keeps in addition to its own
     visitor : sees each frame and acts between two of them; may be set until the run begins
     Attributes: hold : pauses the run, from any thread;  counts : None, or two whole numbers of shared memory that
     follow the overruns of a paced run: how many, and the longest lateness, ns;  contacts : steps, and reports touches
@@ -148,7 +148,7 @@ class Executive:
         self._ending = self._ending or ("aborted", f"by {by}: {reason or 'no reason was given'}")
 
     def run(self, duration_s: float) -> Outcome:
-        """Run for so much simulated time, from where the simulation stands; what ends it is reported, not raised.
+        """Run for so much simulated time, from the present state; the cause of its end is reported, not raised.
 
         Raises what the recorder and the devices raise when they are opened; all is closed again then.
         """
@@ -183,7 +183,7 @@ class Executive:
         self._switched = SwitchReports(self.log)
 
     def _open_recorder(self, parts: contextlib.ExitStack) -> None:
-        """Open it first, so that its thread has none of the rights of the loop, and close it last."""
+        """Open it first, so that its thread has none of the privileges of the loop, and close it last."""
         if self.recorder is None:
             return
         sim, record = self.simulation, self.recorder.event
@@ -206,7 +206,7 @@ class Executive:
         self.log.listeners.append(record)
 
     def _guarded(self, count: int, clock: Clock) -> None:
-        """All frames; what is raised in them becomes the reason of the end."""
+        """Run all frames; an exception in one becomes the reason of the end."""
         try:
             self._loop(count, clock)
         except LimberjackError as error:
@@ -235,7 +235,7 @@ class Executive:
             frames.until_ns = deadline if paced and slack >= 0 else end
 
     def _held(self, clock: Clock) -> int:
-        """Wait while the run is paused; for how long, ns. Clients are served meanwhile."""
+        """Wait while the run is paused, and serve clients meanwhile; returns how long that took, ns."""
         began, hold, bench = clock.now_ns(), self.hold, self._bench
         if not self._paused:
             self._paused = True
@@ -262,7 +262,7 @@ class Executive:
         return clock.now_ns() if self._ending else clock.wait_until(deadline)
 
     def _frame(self, frame: int) -> bool:
-        """One frame's work; whether it was done, False where the run ends before its step."""
+        """Do the work of one frame; False if the run ends before its step."""
         bench, commands, now, faults = self._bench, self._commands, self._now, self.faults
         if faults is not None:
             faults.restore(commands)
@@ -357,7 +357,7 @@ class Executive:
             self._ending = self._ending or ("overrun", why)
 
     def _close(self, what: str, close: Callable[[], None]) -> str:
-        """Close a part; trouble is logged, returned, and does not keep the others open."""
+        """Close a part; an error is logged and returned, and the other parts are still closed."""
         try:
             close()
         except Exception as error:
@@ -377,7 +377,7 @@ def frames_of(duration_s: float, period: float) -> int:
 
 @contextlib.contextmanager
 def _interrupts(stop: Callable[[str], None]) -> Iterator[None]:
-    """Within this context SIGINT and SIGTERM end the run in order; a second one acts as usual (main thread only)."""
+    """Within this context SIGINT and SIGTERM end the run properly; a second one acts as usual (main thread only)."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

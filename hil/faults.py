@@ -1,7 +1,7 @@
 """Faults: of the model through its parameters, of commands on their way in, of signals on their way out.
 
-The model steps with the commands that a `FaultBoard` lets through; devices are sent the signals that it lets through.
-Commands as they were given come back before the next frame, so that a fault that ends leaves nothing behind.
+A `FaultBoard` changes the commands with which the model steps, and the signals that devices receive. The original
+commands are restored before the next frame, so that a fault that has ended has no further effect.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST_DELAYED = 1_000_000
 class FaultBoard:
     """The faults that act now, on the commands and signals of one bench.
 
-    period : of a frame, s;  seed : of the random numbers; a fault draws its own, by its name
+    period : of a frame, s;  seed : of the random numbers; each fault has a separate sequence, by its name
     applied : (nu,) commands of the last step;  sent : (n,) signals as devices were last sent them
     """
 
@@ -53,7 +53,7 @@ class FaultBoard:
         self.applied[:] = commands
 
     def measured(self, vector: np.ndarray) -> np.ndarray:
-        """The signals (n,) as devices see them; the same array always."""
+        """The signals (n,) as devices receive them; always the same array."""
         self.sent[:] = vector
         for fault in self.measurements:
             fault.act(vector[0], self.sent)
@@ -85,7 +85,7 @@ class CommandFault:
 
 
 class Stuck(CommandFault):
-    """Commands stay at a value, or, without one, at what was applied before."""
+    """Commands stay at a value, or, without one, at their last applied value."""
 
     def __init__(self, name: str, board: FaultBoard, places: np.ndarray, value: float | None = None) -> None:
         super().__init__(name, board, places)
@@ -109,7 +109,7 @@ class Scaled(CommandFault):
 
 
 class Runaway(CommandFault):
-    """Commands leave what was applied before at a constant rate; most: their largest magnitude."""
+    """Commands change from their last applied value at a constant rate; most: their largest magnitude."""
 
     def __init__(self, name: str, board: FaultBoard, places: np.ndarray, rate: float, most: float = np.inf) -> None:
         super().__init__(name, board, places)
@@ -121,7 +121,7 @@ class Runaway(CommandFault):
 
 
 class Delay(CommandFault):
-    """Commands arrive whole frames later; until the first of them does, what was applied before."""
+    """Commands arrive whole frames later; until the first one does, the last applied value remains."""
 
     def __init__(self, name: str, board: FaultBoard, places: np.ndarray, delay: float) -> None:
         super().__init__(name, board, places)
@@ -183,7 +183,7 @@ class Drift(SignalFault):
 
 
 class Freeze(SignalFault):
-    """Signals stay at a value, or, without one, at what was sent before: dropout and freeze."""
+    """Signals stay at a value, or, without one, at the last value sent: dropout and freeze."""
 
     def __init__(self, name: str, board: FaultBoard, places: np.ndarray, value: float | None = None) -> None:
         super().__init__(name, board, places)
@@ -202,7 +202,7 @@ class Spikes(SignalFault):
         self._value, self._chance = value, min(board.period / every_s, 1.0)
 
     def act(self, time: float, signals: np.ndarray) -> None:
-        """y = y + value with the probability period / every_s, each signal on its own."""
+        """y = y + value with the probability period / every_s, independently for each signal."""
         signals[self._places] += self._value * (self._random.random(len(self._places)) < self._chance)
 
 
@@ -256,7 +256,7 @@ class ChangedParameters:
         self._given = {name: parameters[name] for name in names}
 
     def clear(self, simulation: BenchModel, time: float) -> None:
-        """End: the values of before, but those that something else has set since."""
+        """End: restore the earlier values, except those that something else has set since."""
         for name, value in self._before.items():
             if simulation.parameters[name] == self._given[name]:
                 simulation.parameters[name] = value
@@ -265,7 +265,7 @@ class ChangedParameters:
 
 
 class Locked:
-    """A hinge stops and stays where it is, by the lock that the model has for it."""
+    """A hinge stops and stays at its position, by the lock that the model has for it."""
 
     def __init__(self, name: str, hinge: str) -> None:
         self.name, self._hinge = name, hinge
@@ -281,4 +281,4 @@ class Locked:
 
 def _refuse_twice(name: str, active: bool) -> None:
     if active:
-        raise ActionError(f"fault '{name}' acts already; clear it before it begins again.")
+        raise ActionError(f"fault '{name}' acts already; clear it before you begin it again.")

@@ -22,7 +22,7 @@ _LONGEST_S = 3600.0
 
 @dataclass(frozen=True)
 class Disturbance:
-    """What happens to each message of a direction.
+    """Faults that act on each message of a direction.
 
     latency_s, jitter_s : delay of simulated time, plus a uniform share of jitter, s; jitter reorders messages
     loss, duplicate, reorder : probabilities; a reordered message is delayed by one more reorder_s
@@ -61,7 +61,7 @@ def together(parts: Iterable[Disturbance]) -> Disturbance:
 
 @dataclass
 class _Road:
-    """One direction: messages by the time at which they arrive, each with the time at which it set out."""
+    """One direction: messages by their time of arrival, each with the time at which it was sent."""
 
     generator: np.random.Generator
     disturbance: Disturbance = field(default_factory=Disturbance)
@@ -70,9 +70,9 @@ class _Road:
     lost: int = 0
 
     def put(self, time: float, frame: int, values: np.ndarray) -> None:
-        """A message sets out."""
+        """Send a message."""
         fault = self.disturbance
-        draws = self.generator.random(4)  # as many for every message, so that one fault does not shift another's
+        draws = self.generator.random(4)  # always as many, so that faults do not shift each other's draws
         copies = 0 if draws[0] < fault.loss else 2 if draws[1] < fault.duplicate else 1
         due = (
             time + fault.latency_s + fault.jitter_s * draws[2] + (fault.reorder_s if draws[3] < fault.reorder else 0.0)
@@ -85,7 +85,7 @@ class _Road:
             self.number += 1
 
     def due(self, time: float) -> tuple[int, float, np.ndarray] | None:
-        """The next message that has arrived by a time, s; its frame, when it set out, and its values."""
+        """The next message that has arrived by a time, s: its frame, the time at which it was sent, and its values."""
         if not self.waiting or self.waiting[0][0] > time + 1e-12:
             return None
         _, _, frame, set_out, values = heapq.heappop(self.waiting)
@@ -95,10 +95,10 @@ class _Road:
 class DisturbedDevice:
     """A device behind a link with faults, in simulated time: in lockstep the same seed gives the same run.
 
-    Commands that come back out of order are taken as they come, as a link without sequence numbers would give them;
-    `in_order` drops late ones instead, counted as rejected.
+    Commands that arrive out of order are taken in that order, as over a link without sequence numbers; with `in_order`
+    late ones are dropped and counted as rejected.
 
-    link : counts at the bench's end of the disturbed link: what has been received is what has arrived there
+    link : counts at the bench's end of the disturbed link: received messages are those that arrived there
     lost_signals, lost_commands : messages that the faults swallowed
     """
 
@@ -133,12 +133,12 @@ class DisturbedDevice:
         self.begin("", signals or Disturbance(), commands or Disturbance())
 
     def begin(self, name: str, signals: Disturbance, commands: Disturbance) -> None:
-        """From now on this disturbs the link too, beside what already does."""
+        """From now on this disturbs the link too, in addition to active disturbances."""
         self._faults[name] = signals, commands
         self._combine()
 
     def end(self, name: str) -> None:
-        """End what began under this name; the others continue."""
+        """End the disturbance of this name; the others continue."""
         self._faults.pop(name, None)
         self._combine()
 
@@ -192,12 +192,12 @@ class DisturbedDevice:
         return arrived
 
     def _count(self) -> None:
-        """What only the device knows; refusals of both are counted together."""
+        """Copy the counts that only the device has; refusals of both are counted together."""
         own = self._device.link
         self.link.sent, self.link.dropped, self.link.rejected = own.sent, own.dropped, own.rejected
 
     def close(self) -> None:
-        """Let go; messages under way are lost."""
+        """Release all resources; messages under way are lost."""
         self._device.close()
 
     def _reset(self) -> None:

@@ -1,4 +1,4 @@
-"""What happens when a frame ends after its deadline, and how often it may."""
+"""The policy for frames that end after their deadlines, and how often that may happen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of reports: one HTML file that needs nothing else, with pictures inside."""
+"""Pages of reports: one self-contained HTML file, with pictures inside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast and how steadily this machine can run a model: measured before the test that needs it."""
+"""Measures how fast and how steadily this machine can run a model, before a test that depends on it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from limberjack.hil.realtime_rights import RealtimeRights
 PREFERRED = (1.0, 1.25, 1.6, 2.0, 2.5, 3.15, 4.0, 5.0, 6.3, 8.0)
 _STRIDE = 3
 _TRIAL_S = 2.0
-#: what the run at one rate takes beside its frames, s: the clock's margin is measured
+#: time of a run at one rate besides its frames, s: the clock's margin is measured
 _SET_UP_S = 0.3
 #: a rate is nearly sustained if no more than this part of its frames overran
 NEARLY = 1e-3
@@ -155,7 +155,7 @@ def equal_steps(system: System, rate_hz: float) -> int:
 
 
 def bare_loop(rate_hz: float, seconds: float, placing: RealtimeRights, clock: Clock | None = None) -> FrameLog:
-    """The executive's deadlines with no work at all: what the machine alone does to a frame."""
+    """The executive's loop without any work: shows the effect of the machine alone on frames."""
     period = round(1e9 / rate_hz)
     count = max(round(seconds * rate_hz), 1)
     log = FrameLog(period, count)

@@ -1,4 +1,4 @@
-"""The bench's place on the machine: each right is asked for, none is required, and what became of it is reported."""
+"""The bench's privileges on the machine: each is requested, none is required, and the results are reported."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Right:
 
 @dataclass(frozen=True)
 class RealtimeRights:
-    """What to ask for while a run lasts.
+    """Privileges to request while a run lasts.
 
     priority : SCHED_FIFO priority 1 to 99, None: the usual scheduler. Other threads that run Python get one less
     cpus : processors to stay on, empty: all
@@ -54,7 +54,7 @@ class RealtimeRights:
 
     @contextlib.contextmanager
     def held(self) -> Iterator[tuple[Right, ...]]:
-        """Ask for everything, for the calling thread and the threads it starts; all is as before at the end."""
+        """Request all privileges, for the calling thread and the threads it starts; restores everything at the end."""
         asked: list[Callable[[contextlib.ExitStack], Right]] = [_switch_interval, _timer_slack]
         if self.cpus:
             asked.append(self._affinity)

@@ -39,9 +39,9 @@ Latest = Callable[[float], dict[str, Any] | None]
 
 
 class BenchControls(Controls):
-    """What clients change on a bench, in the frame that comes; everything is an event of the run.
+    """Changes by clients to a bench, which act in the next frame; each is an event of the run.
 
-    A command that a device sets is taken over by a client that sets it, until the client gives up the lease.
+    A client that sets a device's command takes the command over, until the client gives up the lease.
     """
 
     def __init__(self, scenario: Scenario, built: Built) -> None:
@@ -60,12 +60,12 @@ class BenchControls(Controls):
         self._shown: dict[str, FaultState] = {}
 
     def begin(self, bench: Bench) -> None:
-        """The bench on which the requests that follow act."""
+        """Set the bench on which the following requests act."""
         self._bench = bench
         self._show_faults(bench)
 
     def lease(self, holder: str | None) -> None:
-        """Commands taken over go back to their devices when their client no longer holds the lease."""
+        """Return commands that were taken over to their devices if their client no longer holds the lease."""
         if self._owner and holder != self._owner:
             assert self._bench is not None
             names = self._names(self._taken)
@@ -73,12 +73,12 @@ class BenchControls(Controls):
             self._taken[:], self._owner = False, ""
 
     def hold(self, commands: np.ndarray) -> None:
-        """Put what clients have taken over among the commands (nu,)."""
+        """Set the commands that clients have taken over, among all commands (nu,)."""
         if self._owner:
             np.copyto(commands, self._values, where=self._taken)
 
     def command(self, places: slice | np.ndarray, values: np.ndarray, client: str) -> None:
-        """They act in the next frame."""
+        """Take over commands; they act in the next frame."""
         with self._acting(client) as bench:
             before = self.simulation.command_vector
             super().command(places, values, client)
@@ -109,7 +109,7 @@ class BenchControls(Controls):
             return action.switch(bench)
 
     def fault(self, name: str, active: bool | None, client: str) -> FaultState:
-        """Begin or end a fault of the scenario; one that is so already stays so. Its state then."""
+        """Begin or end a fault of the scenario, if it is not in that state already; returns its state."""
         with self._acting(client) as bench:
             if name not in self._faults:
                 listed = ", ".join(self._faults) or "none"
@@ -121,7 +121,7 @@ class BenchControls(Controls):
             return replace(bench.fault(name), changed=bench.fault(name) != before)
 
     def shut_down(self, client: str) -> None:
-        """The run ends before the next frame."""
+        """End the run before the next frame."""
         self._executive.stop(f"stopped by the client '{client}'.")
 
     def run(self, what: str, reason: str, frames: int, client: str) -> None:
@@ -130,7 +130,7 @@ class BenchControls(Controls):
 
     @contextlib.contextmanager
     def _acting(self, client: str) -> Iterator[Bench]:
-        """Events name the client while this lasts. ArgumentError where the bench refuses."""
+        """Within this context events name the client. Raises ArgumentError if the bench refuses."""
         assert self._bench is not None
         self._bench.client = client
         try:
@@ -148,7 +148,7 @@ class BenchControls(Controls):
         action.begin(bench)
 
     def _show_faults(self, bench: Bench) -> None:
-        """What `describe` and heartbeats say of the faults follows the bench."""
+        """Update the faults in `describe` and heartbeats."""
         if self._shown != bench.faults:
             self._shown = dict(bench.faults)
             for told in self.about["bench"]["faults"]:
@@ -170,7 +170,7 @@ class BenchControls(Controls):
 
 
 class ServedBench:
-    """A visitor of the run that is a Service behind its sockets."""
+    """A visitor of the run with a Service behind its sockets."""
 
     def __init__(self, scenario: Scenario, built: Built, settings: Settings, progress: Latest | None = None) -> None:
         """Binds; raises EndpointError, KeyFileError, ArgumentError. progress : as for `served`"""
@@ -188,11 +188,11 @@ class ServedBench:
         executive.log.listeners.append(self._hear)
 
     def command(self, commands: np.ndarray) -> None:
-        """What clients have taken over from devices."""
+        """Set the commands that clients have taken over from devices."""
         self._controls.hold(commands)
 
     def visit(self, bench: Bench) -> None:
-        """Publish the state of a new frame and what happened in it, answer a few requests."""
+        """Publish the state and the events of a new frame, and answer a few requests."""
         station = self._host
         self._controls.begin(bench)
         if bench.frame != self._frame:
@@ -212,7 +212,7 @@ class ServedBench:
             station.heartbeat()
 
     def close(self) -> None:
-        """Publish what is left and a last heartbeat, then let go of the addresses."""
+        """Publish the remaining events and a last heartbeat, then release the addresses."""
         try:
             self._publish_events(_EVENTS_WAITING)
             self._publish_progress(_LAST_S)
@@ -221,7 +221,7 @@ class ServedBench:
             self._host.close()
 
     def _hear(self, event: Event) -> None:
-        """Keep an event to be published, unless the service tells it itself."""
+        """Queue an event for publication, unless the service publishes it itself."""
         if "client" in event.data and event.kind in _TOLD_BY_SERVICE:
             return
         if len(self._waiting) < _EVENTS_WAITING:
@@ -266,7 +266,7 @@ def served(
     say: Callable[[str], None],
     progress: Latest | None = None,
 ) -> Iterator[ServedBench]:
-    """A bench that answers while this lasts, and says where.
+    """Within this context a bench answers requests; prints its addresses.
 
     settings : its mode and rate follow from the run;  progress : what is published of it, none without
     """
@@ -281,7 +281,7 @@ def served(
 
 
 def _about(scenario: Scenario, built: Built) -> dict[str, Any]:
-    """What the bench describes itself as to clients."""
+    """The description of the bench for clients."""
     names = built.executive.simulation.command_names
     owners = {names[place]: part.name for part in built.executive.devices for place in part.commands}
     return {

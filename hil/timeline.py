@@ -1,4 +1,4 @@
-"""What happens when: commands, ramps, faults, loops and locks, parameters, at times set before or on demand."""
+"""Timelines: commands, ramps, faults, loops and locks, and parameters, at given times or on demand."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Watchdogs: what must not go on unnoticed, and the safe state to which it brings commands.
+"""Watchdogs: they detect conditions that must not last, and bring commands to a safe state.
 
-Each looks before every step. What it finds is an event "trip" with time and cause; when the cause has gone, and the
-watchdog is not latched, an event "recover". While tripped it sets its commands again each frame, after those of devices
-and of the timeline.
+Each one checks before every step. A finding is an event "trip" with time and cause; when the cause has gone, and the
+watchdog is not latched, there is an event "recover". While tripped, it sets its commands again in each frame, after
+devices and the timeline have set theirs.
 """
 
 from __future__ import annotations

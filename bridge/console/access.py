@@ -1,4 +1,4 @@
-"""Who may open the console, and from where: addresses, tokens, roles, TLS, and the browser's own dangers."""
+"""Who may open the console, and from where: addresses, tokens, roles, TLS, and protection from other web pages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_TOKEN_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Visitor:
-    """Who shows a token. role : of ROLES;  name : under which rules and the event log know them, "" without one"""
+    """The owner of a token. role : of ROLES;  name : used by rules and the event log, "" if there is none"""
 
     role: str
     name: str = ""
@@ -73,7 +73,7 @@ class Access:
         return self.certificate is not None
 
     def check(self, address: Address) -> None:
-        """Refuse what others could reach without a token or could read on the way. Raises EndpointError."""
+        """Refuse a setup that others could reach without a token or could eavesdrop on. Raises EndpointError."""
         if (self.certificate is None) != (self.key is None):
             raise EndpointError("TLS needs a certificate and its key. Give both --tls-cert and --tls-key.")
         if address.local or (self.tokens and self.secure):
@@ -103,11 +103,11 @@ class Access:
         return context
 
     def visitor(self, token: str | None) -> Visitor | None:
-        """Who shows this token; None when it opens nothing."""
+        """The owner of this token; None if the token is unknown."""
         if not self.tokens:
             return Visitor(OPERATOR)
         given, found = (token or "").encode(errors="surrogateescape"), None
-        for known, visitor in self.tokens.items():  # all of them, so that the time tells nothing
+        for known, visitor in self.tokens.items():  # compare all, so that the time reveals nothing
             if hmac.compare_digest(known.encode(), given):
                 found = visitor
         return found
@@ -119,7 +119,7 @@ def token_of(authorization: str, cookie: str | None) -> str | None:
 
 
 def cookie_name(host: str) -> str:
-    """Name of the cookie of the console that a browser reaches as `host`: cookies do not tell ports apart."""
+    """Name of the cookie for the console at `host`; it contains the port, since cookies do not distinguish ports."""
     port = host.rpartition(":")[2]
     return f"{COOKIE}_{port}" if port.isdigit() else COOKIE
 
@@ -127,13 +127,13 @@ def cookie_name(host: str) -> str:
 def same_site(host: str, origin: str | None) -> bool:
     """Whether a request to `host` comes from a page of the console itself (or from no page at all).
 
-    Any page that a browser shows can send requests to loopback addresses; its origin gives it away.
+    Any page in a browser can send requests to loopback addresses; its origin reveals it.
     """
     return origin is None or urlsplit(origin).netloc == host
 
 
 def host_known(host: str, access: Access) -> bool:
-    """Whether the name in a request is one of ours: without tokens, another name is a rebound DNS entry."""
+    """Whether the host name in a request is the console's: without tokens, another name is a rebound DNS entry."""
     return bool(access.tokens) or names_this_machine(host)
 
 

@@ -41,7 +41,7 @@ class _Server(HTTPServer):
     began = 0.0
 
     def told(self) -> str:
-        """What is being done, and for how long."""
+        """The present activity, and how long it has taken so far, as text."""
         return f"{self.what} … {time.monotonic() - self.began:.0f} s"
 
     def handle_error(self, request: object, client_address: object) -> None:
@@ -53,7 +53,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def do_GET(self) -> None:
-        """The page, or what it asks for: 503 with a sentence."""
+        """Send the page; answer its other requests with 503 and a sentence."""
         if not host_known(self.headers.get("Host", ""), Access()):
             self.send_error(HTTPStatus.FORBIDDEN)
             return
@@ -73,10 +73,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class Antechamber:
-    """Listens from its making to `close`, which the console's own server waits for. This machine alone reaches it."""
+    """Listens on loopback from construction until `close`; then the console's server takes the address."""
 
     def __init__(self, address: Address, what: str) -> None:
-        """what : is being done, for people. Raises EndpointError when the address cannot be had."""
+        """what : the present activity, for people. Raises EndpointError if the address cannot be bound."""
         try:
             self._server = _Server((address.host, address.port), _Handler)
         except OSError as error:
@@ -90,7 +90,7 @@ class Antechamber:
         self._thread.start()
 
     def close(self) -> None:
-        """Make room; safe to call more than once."""
+        """Free the address; safe to call more than once."""
         if self._thread.is_alive():
             self._server.shutdown()
             self._thread.join(2.0 * _REQUEST_S)

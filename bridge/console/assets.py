@@ -20,7 +20,7 @@ from limberjack.engine.common.errors import ExitCode
 from limberjack.scratch import Scratch
 
 DEFAULT_REGISTRY = "https://registry.npmjs.org"
-_SIZE_MAX = 64 << 20  # bytes of a tarball, and of what is taken out of it
+_SIZE_MAX = 64 << 20  # largest size of a tarball, and of its extracted files, bytes
 _TIMEOUT_S = 60.0
 
 
@@ -88,9 +88,9 @@ def registry_url(option: str | None = None) -> str:
 def install(
     registry: str | None = None, tarballs: Path | None = None, say: Callable[[str], None] = lambda text: None
 ) -> None:
-    """Put all packages where they belong; those that are there stay. Raises AssetError.
+    """Install all missing packages. Raises AssetError.
 
-    registry : URL of an npm registry;  tarballs : folder with what `npm pack` gives, instead of the network
+    registry : URL of an npm registry;  tarballs : folder with the files of `npm pack`, instead of the network
     """
     for package in PACKAGES:
         if package.installed:
@@ -136,7 +136,7 @@ def _check(package: Package, content: bytes) -> None:
 
 
 def _unpack(package: Package, content: bytes) -> None:
-    """Into a folder beside its place, then there in one move: half a package is never found."""
+    """Unpack into a temporary folder, then move that into place, so that a package is complete or absent."""
     package.folder.parent.mkdir(parents=True, exist_ok=True)
     with Scratch(f".{package.name}-", package.folder.parent) as scratch:
         with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as archive:

@@ -1,4 +1,4 @@
-"""Connections of the console's server: so many at most, none open for long without a whole request."""
+"""Limits on the connections of the console's server: their number, and the time without a complete request."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Crowd:
         return lambda: Member(self, server())
 
     def enter(self, transport: asyncio.Transport, member: Member) -> bool:
-        """Whether a connection may stay: when there are too many, the one idle for longest gives way."""
+        """Whether a connection may stay; if there are too many, the one idle for longest is ended."""
         if len(self.members) >= CONNECTIONS_MAX:
             idle = [each for each in self.members.values() if not each.busy]
             if not idle:
@@ -42,11 +42,11 @@ class Crowd:
         return True
 
     def begin(self, request: web.Request) -> None:
-        """A whole request came."""
+        """Note that a complete request has arrived."""
         self._count(request, 1)
 
     def finish(self, request: web.Request) -> None:
-        """It is answered."""
+        """Note that a request has been answered."""
         self._count(request, -1)
 
     def _count(self, request: web.Request, change: int) -> None:
@@ -56,7 +56,7 @@ class Crowd:
             member.since = time.monotonic()
 
     async def sweep(self) -> None:
-        """End those that keep the server waiting, until cancelled."""
+        """End connections that keep the server waiting; runs until cancelled."""
         while True:
             await asyncio.sleep(_SWEEP_S)
             late = time.monotonic() - REQUEST_S
@@ -116,7 +116,7 @@ class Member(asyncio.Protocol):
 
 
 class _Briefly(logging.Filter):
-    """Malformed requests are news for one line now and then, not for a traceback each."""
+    """Logs malformed requests as one line at intervals instead of a traceback for each."""
 
     def __init__(self) -> None:
         super().__init__()

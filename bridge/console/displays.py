@@ -9,8 +9,8 @@ from limberjack.bridge.console.objects import NAMESPACE, Objects, identifier, te
 from limberjack.bridge.telemetry.dictionary import Dictionary
 from limberjack.engine.model.system import System
 
-_SERIES_MAX = 7  # curves of one plot: more cannot be told apart
-_ROWS_MAX = 3  # plots upon each other: more leave no room for curves on a laptop's screen
+_SERIES_MAX = 7  # most curves in one plot: more cannot be distinguished
+_ROWS_MAX = 3  # most plots in a column: more leave no room for curves on a laptop's screen
 _LINES = {"markers": False, "alarmMarkers": False, "limitLines": True}
 _COLOURS = ("#4d9de0", "#e8a33d", "#5fbf77", "#c779d0", "#e15554", "#4bc0c0", "#d8d8d8")
 
@@ -19,7 +19,7 @@ Cell = tuple[str, float]
 
 
 def objects_of(dictionary: Dictionary, system: System, *, bench: bool = False) -> Objects:
-    """All that Open MCT shows of a model, by key; "root" holds the rest and "overview" is what opens first.
+    """All objects of a model for Open MCT, by key; "root" contains the others, and "overview" opens first.
 
     bench : whether the engine is a test bench, whose run has a panel
     """
@@ -55,7 +55,7 @@ def objects_of(dictionary: Dictionary, system: System, *, bench: bool = False) -
 
 
 def _holder(objects: Objects, made: dict[str, Any]) -> str:
-    """Folder in which an object is at home."""
+    """The folder that contains an object."""
     wanted = made["identifier"]
     folders = (key for key, each in objects.items() if each["type"] == "folder" and wanted in each["composition"])
     return next(folders, "root")
@@ -175,7 +175,7 @@ def _display(key: str, name: str, columns: Sequence[tuple[float, Sequence[Cell]]
 
 
 def _overview(joints: Sequence[dict[str, Any]], attitudes: Sequence[dict[str, Any]], bench: bool) -> dict[str, Any]:
-    """What an operator sees first: motion, energy, the bodies, timing or a bench's run, events, alarms and commands."""
+    """The first display: motion, energy, the bodies, timing or a bench's run, events, alarms and commands."""
     first = [made["identifier"]["key"] for made in joints[:3]]
     turning = [made["identifier"]["key"] for made in attitudes[:2]]
     if not first:
@@ -183,7 +183,7 @@ def _overview(joints: Sequence[dict[str, Any]], attitudes: Sequence[dict[str, An
     moving = _shares(first)
     whole = _shares(["plot.energy", "plot.momentum.angular", "plot.momentum.linear"])
     if turning:
-        energy, angular = ("plot.energy", 27.5), "plot.momentum.angular"  # its legend has a row more than the others
+        energy, angular = ("plot.energy", 27.5), "plot.momentum.angular"  # its legend has one row more than the others
         rates = _shares([*turning[1:], angular], 50.5)
         whole = [(turning[0], 22.0), *rates[:-1], energy, rates[-1]]
     scene = [("view", 40.0), ("plot.engine", 32.0), ("log", 28.0)]

@@ -1,4 +1,4 @@
-"""What a browser is shown of many samples: the newest value of every quantity, and extremes that lie between."""
+"""Reduces many samples for a browser: the newest value of every quantity, and the extremes in between."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 from limberjack.bridge.telemetry.sample import Sample
 
 Point = tuple[float, float]
-_WAITING_MAX = 256  # samples of which the extremes are not known yet
+_WAITING_MAX = 256  # samples whose extremes have not been computed yet
 
 
 def extremes(before: np.ndarray, after: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest and highest values of a span where they lie beyond both its ends, NaN where the ends tell all."""
+    """Lowest and highest values of a span if they lie beyond both its ends, else NaN."""
     below, above = low < np.minimum(before, after), high > np.maximum(before, after)
     return np.where(below, low, np.nan), np.where(above, high, np.nan)
 
@@ -22,8 +22,8 @@ def extremes(before: np.ndarray, after: np.ndarray, low: np.ndarray, high: np.nd
 class Envelope:
     """Gathers samples on one thread until another takes them. Spikes and vibration between two takings stay visible.
 
-    Of n quantities it holds the newest value and the lowest and highest since the last taking, each with its time.
-    To add a sample costs next to nothing: extremes are looked for in many samples at once.
+    It holds the newest value of n quantities, and the lowest and highest since the last taking, each with its time.
+    Adding a sample is cheap: extremes are computed for many samples at once.
     """
 
     def __init__(self, size: int) -> None:
@@ -41,7 +41,7 @@ class Envelope:
         self._low_at, self._high_at = np.zeros(self._size, np.int64), np.zeros(self._size, np.int64)
 
     def add(self, sample: Sample) -> None:
-        """Take one more sample in."""
+        """Add a sample."""
         with self._lock:
             self._waiting.append(sample)
             self.newest = sample
@@ -65,7 +65,7 @@ class Envelope:
             best[better], at[better] = found[better], times[places[better]]
 
     def take(self) -> Taken | None:
-        """What was gathered since the last taking, None if nothing was."""
+        """The samples gathered since the last taking, None if there are none."""
         with self._lock:
             sample = self.newest
             if sample is None or sample is self._taken:

@@ -26,16 +26,16 @@ log = logging.getLogger("limberjack.gateway")
 
 _QUEUE_MAX = 64  # messages that wait for one browser
 _UNSEEN_MAX = 2  # messages with samples on their way to a browser that confirms them
-_WAITING_MAX = 100  # takings that wait for a browser that is behind
+_WAITING_MAX = 100  # takings that wait for a slow browser
 _MESSAGE_MAX = 65536  # bytes of a message from a browser
 _NOTICES_MAX = 1000  # notices that wait for the next sending
-_PING_S = 30.0  # a browser that does not answer is gone
+_PING_S = 30.0  # a browser that does not answer for so long is disconnected
 _BYE_S = 0.5
 _LOOK_S = 0.2  # between two looks at the engine's condition
 _CLOCK_S = 1.0  # between two tellings of the condition when it stays
 BROWSERS_MAX = 64
 
-#: makes the content of a message of one kind from the newest sample, for browsers that asked for this kind
+#: makes the content of a message of one kind from the newest sample, for browsers that requested this kind
 Stream = Callable[[Sample], dict[str, Any]]
 Active = Callable[[], Mapping[str, Entry]]
 Judge = Callable[[], Condition]
@@ -48,7 +48,7 @@ def to_json(content: Any) -> str:
 
 
 def number(value: float) -> float | None:
-    """A value as JSON can hold it: None for what is not finite."""
+    """The value for JSON: None if it is not finite."""
     return value if math.isfinite(value) else None
 
 
@@ -71,7 +71,7 @@ class Browser:
         self._queue: asyncio.Queue[str] = asyncio.Queue(_QUEUE_MAX)
 
     def offer(self, message: str) -> bool:
-        """Queue a message; when the browser does not keep up it is dropped and counted, and the answer False."""
+        """Queue a message. If the browser does not keep up, drop and count it, and return False."""
         try:
             self._queue.put_nowait(message)
         except asyncio.QueueFull:
@@ -85,7 +85,7 @@ class Browser:
             await self._socket.send_str(await self._queue.get())
 
     async def bye(self) -> None:
-        """End the connection; the browser tries to come back. One that does not listen is left behind."""
+        """End the connection; the browser will reconnect. Does not wait for one that does not read."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._socket.close(code=WSCloseCode.GOING_AWAY), _BYE_S)
 
@@ -120,11 +120,11 @@ class Live:
         self._envelope.add(sample)
 
     def notice(self, notice: Notice) -> None:
-        """Something that happened; of more than a thousand between two sendings the oldest are left out."""
+        """Add a notice; with more than a thousand between two messages the oldest are dropped."""
         self._notices.append(notice)
 
     async def watch(self) -> None:
-        """Send the engine's condition and a run's progress when they are others, the condition once a second at least.
+        """Send the engine's condition and a run's progress when they change, the condition at least once a second.
 
         So a browser knows the time, and that it is connected, also while nothing happens. Until cancelled.
         """
@@ -141,20 +141,20 @@ class Live:
             await asyncio.sleep(_LOOK_S)
 
     async def run(self) -> None:
-        """Send what is new, at the rate, until cancelled."""
+        """Send new messages at the rate, until cancelled."""
         while True:
             await asyncio.sleep(self._period_s)
             while self._notices:
                 message = to_json({"kind": "notice", **notice_fields(self._notices.popleft())})
                 self._offer(message, self.browsers)
-                await asyncio.sleep(0)  # many come at once: let each be sent before the queue is full
+                await asyncio.sleep(0)  # there may be many at once: let each be sent before the queue is full
             self._tell_alarms()
             taken = self._envelope.take()
             if taken is not None:
                 self._send(taken)
 
     def _tell_alarms(self) -> None:
-        """When something else is in alarm than before, or somebody did something about it."""
+        """Send the list of alarms if it has changed."""
         active = self._alarms()
         if active is not self._told:
             self._told = active
@@ -168,7 +168,7 @@ class Live:
             self._send_stream(kind, taken.sample)
 
     def _send_samples(self, browser: Browser, taken: Taken) -> None:
-        """To a browser that is behind, in fewer messages with more in each: what it shows must not grow old."""
+        """Send samples; to a slow browser in fewer, larger messages, so that its values stay current."""
         browser.waiting.append(taken)
         if len(browser.waiting) > _WAITING_MAX:
             browser.waiting.popleft()
@@ -182,7 +182,7 @@ class Live:
         browser.waiting.clear()
 
     def _send_stream(self, kind: str, sample: Sample) -> None:
-        """One kind's message to those who want it; a fault in it stops this kind only."""
+        """Send the message of one kind to its subscribers; an error in it stops only this kind."""
         try:
             message = to_json({"kind": kind, **_stamp(sample), **self.streams[kind](sample)})
         except Exception:
@@ -238,7 +238,7 @@ class Live:
         return socket
 
     def _hear(self, browser: Browser, text: str) -> None:
-        """A message from a browser: what it wants to see. What is not understood is answered, not fatal."""
+        """Process a browser's message. One that is not understood is answered with an error."""
         try:
             message = json.loads(text)
             kind, ids = message["kind"], message.get("ids", [])
@@ -261,14 +261,14 @@ class Live:
             browser.offer(_problem(f"no message of kind {kind!r}; there are subscribe, unsubscribe, seen and stream."))
 
     def _switch_stream(self, browser: Browser, kind: str, on: bool) -> None:
-        """Begin or end a kind of messages; it begins with the newest state, for the engine may wait for long."""
+        """Begin or end a kind of messages; it begins with the newest state, since the next one may take long."""
         (browser.streams.add if on else browser.streams.discard)(kind)
         sample = self._envelope.newest
         if on and sample is not None:
             self._send_stream(kind, sample)
 
     def _present(self, browser: Browser, places: dict[int, str]) -> None:
-        """The newest values at once, so that nothing is empty while the engine waits."""
+        """Send the newest values at once, so that no display is empty while the engine waits."""
         sample = self._envelope.newest
         if sample is not None:
             at = 1e-6 * sample.unix_ns
@@ -277,7 +277,7 @@ class Live:
 
 
 def notice_fields(notice: Notice) -> dict[str, Any]:
-    """A notice as the browser gets it, live and from the past."""
+    """The fields of a notice for the browser, live and from the past."""
     return {
         "what": notice.kind,
         "severity": notice.severity,
@@ -324,7 +324,7 @@ def _stamp(sample: Sample) -> dict[str, float]:
 
 
 def plain(value: Any) -> Any:
-    """What JSON can hold: numbers that are not finite become None, what is neither number nor text its text."""
+    """A value for JSON: numbers that are not finite become None, objects other than numbers and texts their text."""
     if isinstance(value, dict):
         return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):

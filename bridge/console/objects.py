@@ -27,10 +27,10 @@ _EVENT_VALUES = (
 
 
 def spelled(key: str) -> str:
-    """The key as it may stand in an address, whose parts Open MCT cuts at `/`; of a spelled one the same again.
+    """The key in a form for addresses, whose parts Open MCT splits at `/`; a key in that form is unchanged.
 
-    What has letters, digits and `.`, `_`, `-` alone stays. Other keys become their safe name, which has no `.`, unlike
-    all that stays and holds a name of the model: no two are alike.
+    Keys of letters, digits, `.`, `_` and `-` are unchanged. Other keys become their safe name, which has no `.`, unlike
+    all unchanged keys that contain a name of the model. No two results are therefore equal.
     """
     return key if _PLAIN.fullmatch(key) else safe_name(key)
 
@@ -41,7 +41,7 @@ def identifier(key: str) -> dict[str, str]:
 
 
 def thing(key: str, type: str, name: str, members: Sequence[str] | None = None, **more: Any) -> dict[str, Any]:
-    """An object. members : keys of what it holds; None for one that holds nothing"""
+    """An object. members : keys of the objects in it; None if it is not a folder"""
     made: dict[str, Any] = {"identifier": identifier(key), "type": type, "name": name, **more}
     return made if members is None else made | {"composition": [identifier(each) for each in members]}
 
@@ -59,7 +59,7 @@ def telemetry(dictionary: Dictionary) -> Objects:
 
 
 def _point(quantity: Quantity) -> dict[str, Any]:
-    """A number with its unit, what bounds it and its alarm limits; bounds that are infinite are left out."""
+    """A number with its unit, its bounds and its alarm limits; infinite bounds are left out."""
     value: dict[str, Any] = {
         "key": "value",
         "source": "value",

@@ -29,7 +29,8 @@ def row_of(notice: Notice) -> dict[str, Any]:
 
 
 def csv_of(notices: Iterable[Notice]) -> str:
-    """The same as CSV with a head. Names come from clients: none of them is a formula to the program that reads it."""
+    """The same as CSV with a header. Names come from clients, so they are escaped: none becomes a spreadsheet
+    formula."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(COLUMNS)

@@ -1,4 +1,4 @@
-"""What the command panel offers: drives, loops, locks and parameters of the engine, faults of a bench."""
+"""The contents of the command panel: drives, loops, locks and parameters of the engine, faults of a bench."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from limberjack.bridge.telemetry.session import Session
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.system import Loop
 
-#: mode of a drive → the group that its commands stand in
+#: mode of a drive → the group of its commands
 _DRIVES = {"servo": "Servos", "velocity": "Rate drives", "torque": "Torque drives"}
 
 
 def panel_of(session: Session) -> dict[str, Any]:
-    """Names and ranges, as the page of the console builds its buttons from them.
+    """Names and ranges, from which the page of the console builds its buttons.
 
     commands : name, group: what kind of device it moves, unit, low, high (null where unbounded), more: whether it goes
         with the command before it
@@ -43,7 +43,7 @@ def panel_of(session: Session) -> dict[str, Any]:
 
 
 def _group(taker: Any) -> str:
-    """What kind of thing takes a command."""
+    """The kind of object that takes a command."""
     if isinstance(taker, Actuator):
         return _DRIVES[taker.mode]
     return "Loops" if isinstance(taker, Loop) else f"{type(taker).__name__}s"

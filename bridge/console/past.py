@@ -1,4 +1,4 @@
-"""The past as curves for a browser: points, extremes that lie between them, and marks where telemetry is missing."""
+"""The past as curves for a browser: points, extremes between them, and marks where telemetry is missing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def curve(series: Series) -> list[tuple[float, float | None]]:
-    """(ms since 1970, value) in order of time; value None where something was lost and no line may be drawn."""
+    """(ms since 1970, value) in order of time; the value is None where samples were lost, to interrupt the line."""
     if not len(series.unix_ns):
         return []
     at, last = 1e-6 * series.unix_ns.astype(np.float64), series.last

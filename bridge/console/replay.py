@@ -1,4 +1,4 @@
-"""The past as it was at single times, for replays in the browser: values, alarms and poses of one moment each."""
+"""The past at given times, for replays in the browser: values, alarms and poses of each moment."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a model looks like and where it is at a state, for every 3-D view."""
+"""The appearance of a model, and its poses at a state, for all 3-D views."""

@@ -15,7 +15,7 @@ from limberjack.engine.model.elements.shape import Shape
 from limberjack.engine.model.system import System
 from limberjack.engine.modes.modal import Outline
 
-#: of bodies whose shapes have none
+#: colour of bodies whose shapes have none
 _COLOURS = ("#8fa3b8", "#c9a66b", "#7fae8e", "#b98080", "#8c8cc4", "#a9b665", "#c58fb0", "#6fb0b5")
 _WORLD_COLOUR = "#6b7076"
 #: radius of the rods that stand for distances between bodies, relative to their length
@@ -77,10 +77,10 @@ class Jet:
 
 
 class Drawing:
-    """What there is to draw of a model.
+    """The drawing of a model.
 
     surfaces, meshes, rods, jets : in the model's order
-    warnings : what of the model is not drawn, and why
+    warnings : parts of the model that are not drawn, and why
     """
 
     def __init__(self, system: System) -> None:
@@ -119,7 +119,7 @@ class Drawing:
         return surface
 
     def _room(self) -> bool:
-        """Whether there is room for one more surface; the first time that there is none is reported."""
+        """Whether there is room for another surface; the first lack of room is reported."""
         full = self._points > _MOST_POINTS
         if full and not self._full:
             self.warnings.append(f"only some shapes are drawn: all have more than {_MOST_POINTS} points")

@@ -1,4 +1,4 @@
-"""What a body without shapes is drawn as: what its inertia and its hinges suggest."""
+"""The drawing of a body without shapes, from its inertia and its hinges."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from limberjack.engine.model.elements.shape import Shape
 from limberjack.engine.model.frames import rotation_to_z
 from limberjack.engine.model.system import Body, Inertia, System
 
-#: of what has a mass and no size, kg/m³; a box lighter than the second has the inertia of no solid
+#: density for point masses, kg/m³; a box that would be lighter than the second has an inertia that no solid has
 _DENSITY, _LIGHTEST = 1000.0, 2.0
 #: edges of a box are at least this part of the longest, and a rod's radius this part of its length
 _THINNEST = 0.03
-#: difference of two principal moments, relative to the largest, that counts as none
+#: relative difference of two principal moments that counts as zero
 _ALIKE = 0.02
 
 

@@ -1,4 +1,4 @@
-"""Where everything that is drawn is at one state of the engine."""
+"""Poses of all drawn objects at a state of the engine."""
 
 from __future__ import annotations
 

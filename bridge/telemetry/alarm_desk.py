@@ -1,4 +1,4 @@
-"""What operators do with alarms: acknowledge them, or shelve them for a time; one state for all who watch."""
+"""The operators' state of alarms: acknowledged, or shelved for a time; the same for all clients."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from limberjack.bridge.telemetry.session import CLOCK
 
 @dataclass(frozen=True)
 class Mark:
-    """Who did something, and when. unix_ns : ns since 1970"""
+    """The author and time of an action. unix_ns : ns since 1970"""
 
     who: str
     unix_ns: int
@@ -23,7 +23,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Shelf:
-    """An alarm set aside. until_ns : ns since 1970, when it counts again"""
+    """The shelving of an alarm. until_ns : ns since 1970, when it becomes active again"""
 
     who: str
     until_ns: int
@@ -32,11 +32,11 @@ class Shelf:
 
 @dataclass(frozen=True)
 class Entry:
-    """An alarm as operators have it.
+    """An alarm with its operators' state.
 
     severity : 1 warning, 2 critical, 0 normal again (but nobody has acknowledged it, or it is shelved)
     worst : the highest severity since it began;  value, since_unix_ns : at the newest change of severity
-    acknowledged, shelved : None where it is not
+    acknowledged, shelved : None if it is not
     """
 
     id: str
@@ -59,10 +59,10 @@ class Entry:
 
 
 class AlarmDesk:
-    """Keeps what was acknowledged and shelved beside what is in alarm. All methods from any thread; none waits.
+    """Keeps which alarms were acknowledged and shelved. All methods from any thread; none waits.
 
-    An alarm that gets worse, or comes back, is to be acknowledged again. One that ends before it was acknowledged stays
-    until it is. Bounded by the number of quantities.
+    An alarm that gets worse, or returns, must be acknowledged again. One that ends before it was acknowledged stays in
+    the list until it is. The number of quantities limits the number of entries.
     """
 
     def __init__(self, clock: Callable[[], int] = CLOCK.now) -> None:
@@ -72,11 +72,11 @@ class AlarmDesk:
         self._active: Mapping[str, Alarm] = {}
 
     def entries(self) -> dict[str, Entry]:
-        """Identifier → entry. Another mapping after every change; it is not to be changed."""
+        """Identifier → entry. A new mapping after every change; do not modify it."""
         return self._entries
 
     def take(self, active: Mapping[str, Alarm]) -> None:
-        """What is in alarm now, after every sample."""
+        """Take the alarms of a new sample."""
         if active is self._active:
             return
         with self._lock:
@@ -87,15 +87,15 @@ class AlarmDesk:
             self._entries = {id: entry for id, entry in found.items() if not entry.settled}
 
     def restore(self, saved: Mapping[str, Entry]) -> None:
-        """Take over what a gateway before this one had; what is in alarm now goes on from there."""
+        """Take over the entries of an earlier gateway; present alarms continue from there."""
         with self._lock:
             found = {**self._entries, **saved}
             for id in {*self._active} & {*saved}:
                 found[id] = _followed(saved[id], self._active[id], id)
-            self._entries, self._active = found, {}  # the next sample ends what is not in alarm any more
+            self._entries, self._active = found, {}  # the next sample ends alarms that are no longer active
 
     def look(self) -> list[str]:
-        """End the shelves whose time is over, now and then; identifiers of these alarms."""
+        """End shelvings whose time is over; returns the identifiers of their alarms. Call it at intervals."""
         now = self._clock()
         with self._lock:
             over = [id for id, each in self._entries.items() if each.shelved and each.shelved.until_ns <= now]
@@ -104,14 +104,14 @@ class AlarmDesk:
         return over
 
     def clear(self) -> None:
-        """The engine runs another model."""
+        """Clear all entries, because the engine runs another model."""
         with self._lock:
             self._entries, self._active = {}, {}
 
     def carry_out(self, order: Order, actor: Actor) -> dict[str, Any]:
-        """acknowledge: {"alarms": those that were}; shelve: {"until": ms since 1970}; else empty. OrderRefused.
+        """Carry out an order. acknowledge: {"alarms": those acknowledged}; shelve: {"until": ms since 1970}; else {}.
 
-        The order has been examined and is permitted.
+        The order has been examined and is permitted. Raises OrderRefused.
         """
         with self._lock:
             answer = self._carry_out(order, actor)
@@ -149,9 +149,9 @@ class AlarmDesk:
         self._entries = {**self._entries, id: replace(entry, shelved=shelf)}
 
     def _unshelve(self, id: str) -> None:
-        """It is active again, and must be acknowledged."""
+        """Make it active again; it must then be acknowledged."""
         back = replace(self._entries[id], shelved=None, acknowledged=None)
-        back = replace(back, worst=back.severity)  # what it did while it was shelved is over
+        back = replace(back, worst=back.severity)  # its changes while it was shelved do not count
         self._entries = {key: each for key, each in {**self._entries, id: back}.items() if not each.settled}
 
     def _entry(self, id: str) -> Entry:

@@ -42,7 +42,7 @@ class Alarms:
         self._changes = np.zeros(count, dtype=np.int64)
         self._due_ns = np.zeros(count, dtype=np.int64)
         self._active: dict[str, Alarm] = {}
-        self._before: tuple[list[int], list[int]] = [], []  # which were not simply normal, and how severe they were
+        self._before: tuple[list[int], list[int]] = [], []  # those that were not normal, and their severity
         self._calm = True  # the newest levels are reported
 
     def active(self) -> dict[str, Alarm]:
@@ -50,7 +50,7 @@ class Alarms:
         return self._active
 
     def look(self, sample: Sample) -> list[Notice]:
-        """What has changed with this sample. A value that is not finite is critical, also where there are no limits.
+        """The changes with this sample. A value that is not finite is critical, also without limits.
 
         NaN of a quantity that may lack is normal.
         """
@@ -78,7 +78,7 @@ class Alarms:
         return notices
 
     def _note(self, changed: np.ndarray, values: np.ndarray, sample: Sample) -> None:
-        """Another table of active alarms; readers keep the old one."""
+        """Make a new table of active alarms, since readers may still use the old one."""
         active = dict(self._active)
         for k in changed:
             quantity, severity = self._watched[k], int(self._level[k])

@@ -1,4 +1,4 @@
-"""How things stand between the gateway and its engine: one state, the same for everybody who shows it."""
+"""The condition of an engine as its gateway sees it: one state for all displays."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Overruns:
 
 
 class Pulse:
-    """What the source hears of an engine, as a `Condition`. Written by the source's thread, read by any."""
+    """Derives the `Condition` from the engine's messages. The source's thread writes, any thread reads."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -97,7 +97,7 @@ class Pulse:
             self._flows, self._states = flows, 0
 
     def lose(self) -> None:
-        """The connection is of no use any more."""
+        """Note that the connection is lost."""
         self._connected = False
 
     @property
@@ -106,7 +106,7 @@ class Pulse:
         return self._overruns.share
 
     def condition(self) -> Condition:
-        """How things stand now."""
+        """The present condition."""
         now = self._clock()
         age = now - self._heard
         if not self._connected:

@@ -18,7 +18,7 @@ Word = Annotated[str, Field(min_length=1, max_length=4000)]
 
 
 class HistorySpec(Model):
-    """Where and how much of the past is kept."""
+    """The file and size of the history."""
 
     file: Word | None = Field(
         default=None,
@@ -29,7 +29,7 @@ class HistorySpec(Model):
 
 
 class AllowSpec(Model):
-    """What some may do. Patterns are those of file names: * and ?."""
+    """Rights of some users. Patterns are those of file names: * and ?."""
 
     who: Word = Field(default="*", description='"outlet/name", as notices show it')
     actions: Listed[Word] = Field(default=["*"], description=f"of {', '.join(ACTIONS)}")

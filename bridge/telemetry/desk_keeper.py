@@ -1,4 +1,4 @@
-"""What operators made of alarms, kept in the history, so that the next gateway goes on with it."""
+"""Stores the operators' state of alarms in the history, so that the next gateway continues with it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ log = logging.getLogger("limberjack.gateway")
 
 
 class DeskKeeper:
-    """Keeps a desk in a history. `keep` from any thread, now and then and after each order."""
+    """Stores a desk in a history. Call `keep` from any thread, at intervals and after each order."""
 
     def __init__(self, desk: AlarmDesk, history: History) -> None:
         self._desk, self._history = desk, history
@@ -23,7 +23,7 @@ class DeskKeeper:
         self._kept: Mapping[str, Entry] = {}
 
     def restore(self, dictionary: Dictionary) -> None:
-        """Let the desk go on with what was kept of this model. HistoryError."""
+        """Restore the desk's state for this model. Raises HistoryError."""
         text = self._history.desk(dictionary.model_hash)
         try:
             found = {} if text is None else from_text(text)
@@ -33,7 +33,7 @@ class DeskKeeper:
         self._desk.restore({id: entry for id, entry in found.items() if id in dictionary.places})
 
     def keep(self, dictionary: Dictionary) -> None:
-        """Write the desk down if it has changed. Without effect while the history is closed or cannot be written."""
+        """Store the desk if it has changed. Does nothing while the history is closed or cannot be written."""
         with self._lock:
             entries = self._desk.entries()
             if entries is self._kept:

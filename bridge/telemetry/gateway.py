@@ -1,4 +1,4 @@
-"""The gateway: one engine's stream on its way to any number of outlets; none can hold up another."""
+"""The gateway: passes one engine's stream to any number of outlets; none can delay another."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Gateway:
                 return session
 
     def add(self, outlet: Outlet, *, rate_hz: float | None = None) -> None:
-        """Open an outlet and let it have what comes from now on. Raises what its `open` raises.
+        """Open an outlet and send it all further samples and notices. Raises what its `open` raises.
 
         rate_hz : samples a second that it gets at most; None: as many as it wants itself
         """
@@ -106,7 +106,7 @@ class Gateway:
         self._watcher.start()
 
     def stop(self) -> None:
-        """End the source, hand over what waits, close all outlets; bounded, also where one hangs."""
+        """End the source, deliver waiting samples, close all outlets; bounded, even if one hangs."""
         self._source.stop()
         self._stopping.set()
         self.commander.close()
@@ -161,11 +161,12 @@ class Gateway:
         return self._alarms.active()
 
     def condition(self) -> Condition:
-        """How things stand with the engine now: the one answer for all that show it."""
+        """The present condition of the engine, the same for all displays."""
         return self._source.pulse.condition()
 
     def progress(self) -> dict[str, Any] | None:
-        """How a test bench's run goes (docs/reference/protocol.md, "Test bench"); None of an engine, and at first."""
+        """The progress of a test bench's run (docs/reference/protocol.md, "Test bench"); None for an engine, and at
+        first."""
         return self._source.progress
 
     def session(self) -> Session:
@@ -175,7 +176,7 @@ class Gateway:
         return session
 
     def tell(self, severity: int, text: str, kind: str = "link", **data: Any) -> None:
-        """Let all outlets have a notice of now."""
+        """Send a notice with the present time to all outlets."""
         self.notice(Notice(kind, severity, text, self._time, CLOCK.now(), data))
 
     def status(self) -> dict[str, dict[str, Any]]:
@@ -188,7 +189,7 @@ class Gateway:
     # ---- what the source brings, on its thread
 
     def adopt(self, session: Session) -> None:
-        """Another connection; outlets open again when it is to another model."""
+        """Take a new connection; outlets reopen if the model is another one."""
         if not session.same:
             self._alarms = Alarms(session.dictionary)
             self.commander.desk.clear()
@@ -214,7 +215,7 @@ class Gateway:
     # ---- watch
 
     def _watch(self) -> None:
-        """Twice a second: which outlets hang, which lost samples, whether the command lease is of use still."""
+        """Twice a second, check which outlets hang or lost samples, and whether the command lease is still needed."""
         watches: dict[Feed, _Watch] = {}
         stale = False
         while not self._stopping.wait(_WATCH_S):
@@ -234,7 +235,7 @@ class Gateway:
             self._keeper.keep(self.session().dictionary)
 
     def _tell_stale(self, before: bool) -> bool:
-        """A notice when the engine falls silent, and when it speaks again; whether it is silent."""
+        """Send a notice when the engine becomes silent, and when it sends again; returns whether it is silent."""
         condition = self.condition()
         stale = condition.state == "stale"
         if stale and not before:
@@ -245,14 +246,14 @@ class Gateway:
 
 
 class _Watch:
-    """What was reported about one outlet."""
+    """The reports about one outlet so far."""
 
     def __init__(self) -> None:
         self._hangs = False
         self._dropped, self._next_told = 0, 0.0
 
     def look(self, feed: Feed, now: float) -> Iterator[tuple[int, str]]:
-        """Severity and text of what is new."""
+        """Severity and text of new findings."""
         name, busy = feed.outlet.name, feed.busy_s()
         if (busy > _HANGS_S) != self._hangs:
             self._hangs = not self._hangs

@@ -1,4 +1,4 @@
-"""Of what happens too often: the first few are reported one by one, the rest in one sentence a second."""
+"""Limits reports of frequent events: the first few are reported one by one, the rest in one sentence per second."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops that can be switched, as people read them: open, closed, or waiting until they are within reach."""
+"""States of loops that can be switched, in words: open, closed, or waiting until they are within reach."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def words(loop: Loop, closed: bool, wanted: bool, distance: float) -> str:
     """The state of a loop. closed : by the newest heartbeat;  wanted : by its command;  distance : of its frames, m
 
-    A command acts at once where the loop is within reach, so the command decides there: a heartbeat may be older.
+    A command acts at once if the loop is within reach. The command then gives the state, as a heartbeat may be older.
     """
     open_word, closed_word = ("free", "locked") if loop.type == "lock" else ("open", "closed")
     if not wanted:
@@ -30,7 +30,7 @@ def words(loop: Loop, closed: bool, wanted: bool, distance: float) -> str:
 
 
 def reach_words(loop: Loop, distance: float) -> str:
-    """How near its frames have to be, and how near they are."""
+    """The reach of a loop and the distance of its frames, as text."""
     return f"reach {loop.reach:g} m, now {distance:.3g} m"
 
 

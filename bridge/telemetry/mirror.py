@@ -1,4 +1,5 @@
-"""The engine's simulation once more, in the gateway: what can be computed from a state without asking the engine."""
+"""A copy of the engine's simulation in the gateway, to compute quantities from a state without requests to the
+engine."""
 
 from __future__ import annotations
 
@@ -52,7 +53,7 @@ class Mirror:
         return whole
 
     def set_parameters(self, values: Mapping[str, float]) -> None:
-        """Take over parameters that the engine has; one that this model does not know is left aside."""
+        """Copy the engine's parameters; those that this model does not know are ignored."""
         with self._lock:
             for name, value in values.items():
                 try:

@@ -1,4 +1,4 @@
-"""What operators ask for: who asks, what for, and who may."""
+"""Orders of operators: their authors, their actions, and the rules that permit them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ALL_ALARMS = "*"  # target of acknowledge
 SHELVED_S = (1.0, 28800.0)  # shortest and longest time
 _LONGEST_REASON = 200
 ROLES = ("viewer", "operator")
-#: actions of a run → what the bench is asked for
+#: actions on a run → request to the bench
 RUN = {"pause": "pause", "resume": "resume", "single_step": "step", "abort": "abort"}
 _WITHOUT_TARGET = ("reset", "give_up", *RUN)
 _LONGEST_NAME = 200
@@ -47,7 +47,7 @@ _LONGEST_NAME = 200
 
 @dataclass(frozen=True)
 class Actor:
-    """Who asks. outlet : "console"; name : a person, address or key; role : "viewer" looks, "operator" commands"""
+    """The author of an order. outlet : "console"; name : a person, address or key; role : "viewer" or "operator"."""
 
     outlet: str
     name: str
@@ -59,11 +59,11 @@ class Actor:
 
 @dataclass(frozen=True)
 class Order:
-    """One thing to do: an action of ACTIONS.
+    """An order: an action of ACTIONS.
 
     target : parameter, loop, hinge, fault or quantity in alarm;  values : command name → value
-    value : of the parameter, or for how long, s;  reason : why an alarm is shelved, or a run waits or ends
-    before_ns : ns since 1970, after which the order is not to be carried out any more
+    value : of the parameter, or a duration, s;  reason : why an alarm is shelved, or a run is paused or ended
+    before_ns : ns since 1970, after which the order must not be carried out
     """
 
     action: str
@@ -106,9 +106,9 @@ class OrderRefused(BridgeError):
 
 @dataclass(frozen=True)
 class Rule:
-    """What some may do: patterns (as of file names) of "outlet/name", of actions, of targets or command names.
+    """A permission: patterns (as of file names) of "outlet/name", of actions, of targets or command names.
 
-    Targets do not matter to what has none: reset and give_up.
+    Targets are ignored for actions without one: reset and give_up.
     """
 
     who: str = "*"
@@ -199,11 +199,11 @@ def _examine_run(order: Order, session: Session) -> None:
             "unknown", f"this engine has no run to {order.action}. Only a test bench has: run a scenario."
         )
     if order.action == "abort" and not order.reason.strip():
-        raise OrderRefused("malformed", "an abort needs a reason, which the report gives. Say why.")
+        raise OrderRefused("malformed", "an abort needs a reason, which the report will contain. Give one.")
 
 
 def faults_of(session: Session) -> list[str]:
-    """Names of the faults of the scenario that a test bench runs; none of an engine."""
+    """Names of the faults of the scenario that a test bench runs; empty for an engine."""
     return [fault["name"] for fault in session.description.raw.get("bench", {}).get("faults", ())]
 
 

@@ -1,4 +1,4 @@
-"""What an order would change, before it is given, and whether the engine would refuse it."""
+"""Previews of orders: what an order would change, and whether the engine would refuse it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from limberjack.engine.api.loop_switching import out_of_reach, so_already
 
 @dataclass(frozen=True)
 class Line:
-    """One thing that an order changes.
+    """One change by an order.
 
-    now, then : numbers, or words of what has states;  low, high : the range allowed, infinite where nothing bounds it
+    now, then : numbers, or words for states;  low, high : the allowed range, infinite without a bound
     """
 
     name: str
@@ -34,7 +34,7 @@ class Line:
 
     @property
     def change(self) -> float | None:
-        """How much is added; None for words."""
+        """The difference; None for words."""
         return self.then - self.now if isinstance(self.now, float) and isinstance(self.then, float) else None
 
 
@@ -47,7 +47,7 @@ class Preview:
 
 
 def preview(order: Order, session: Session, client: Client) -> Preview:
-    """Ask the engine how it stands, and compare. The order has been examined. Raises OrderRefused, BridgeError."""
+    """Read the engine's state and compare. The order must have been examined. Raises OrderRefused, BridgeError."""
     _check_role(order, client.role)
     status = client.status()
     _check_lease(order, status)

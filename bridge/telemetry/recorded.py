@@ -1,4 +1,4 @@
-"""A record in place of an engine: what its outlets ask a gateway, answered from the past alone."""
+"""A record in place of an engine: provides outlets with the interface of a gateway, from recorded data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SIZE = 8_000_000_000  # bytes of the history: all of a record
 
 
 class Recorded:
-    """What outlets use of a `Gateway`, for one record. `add` rows and notices in order of time, then open outlets.
+    """The interface of a `Gateway` for one record. `add` rows and notices in order of time, then open outlets.
 
     The history has the record's numbers; energy and momentum are computed by the model where the record lacks them,
     and the engine's health is NaN without an alarm.
@@ -83,27 +83,27 @@ class Recorded:
 
     # ---- what outlets ask
 
-    keeps_history = True  # all of it stands in the record
+    keeps_history = True  # the record has all of it
 
     def session(self) -> Session:
         """Model, dictionary and names; there is no connection."""
         return self._session
 
     def alarms(self) -> dict[str, Any]:
-        """None are of now."""
+        """No alarms: there is no present."""
         return {}
 
     def progress(self) -> dict[str, Any] | None:
-        """No run goes on."""
+        """None: no run is in progress."""
         return None
 
     def condition(self) -> Condition:
-        """Always a replay."""
+        """The condition of a replay, always."""
         return Condition("replay", f"replay of {self._about}")
 
     def tell(self, severity: int, text: str, kind: str = "link", **data: Any) -> None:
-        """Nobody needs to know: refusals are answered to who asked."""
+        """Do nothing: refusals are answered to their senders."""
 
     def status(self) -> dict[str, dict[str, Any]]:
-        """No outlet has a queue."""
+        """Empty: outlets have no queues."""
         return {}

@@ -1,4 +1,4 @@
-"""What travels from the source to the outlets: samples, events, and the protocol of an outlet."""
+"""Samples and notices, which the source sends to the outlets, and the protocol of an outlet."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from limberjack.bridge.telemetry.dictionary import Dictionary
 class Sample:
     """The state of the engine at one time.
 
-    sequence : the engine's number of the publication; what is missing was lost on the way
+    sequence : the engine's number of the publication; missing numbers were lost on the way
     time : simulated, s;  unix_ns : when the gateway received it, ns since 1970
-    vector : (n,) values in the order of the dictionary, read-only. What only a heartbeat brings is the newest known
-    gap : publications that were lost just before this one; 1 where the connection was lost and nobody knows how many
+    vector : (n,) values in the order of the dictionary, read-only. Values that only heartbeats contain are the newest
+    gap : publications that were lost just before this one; 1 after a lost connection, when the number is unknown
     """
 
     sequence: int
@@ -29,7 +29,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Notice:
-    """Something that happened: an event of the engine, an alarm, a refused command, a lost connection.
+    """A notice: an event of the engine, an alarm, a refused command, a lost connection.
 
     kind : "engine", "alarm", "command", "refused", "link", "gap"
     severity : 0 information, 1 warning, 2 critical;  text : one sentence;  data : numbers and texts beside it
@@ -55,7 +55,7 @@ def printable(text: str) -> str:
 
 
 class Outlet(Protocol):
-    """One way out of the gateway, with its own thread and bounded queue, so that none waits for another.
+    """An outlet of the gateway, with its own thread and bounded queue, so that none waits for another.
 
     `open` binds or connects and raises what a user can fix; after it the gateway calls `sample` and `notice` on the
     outlet's own thread, in order.

@@ -62,7 +62,7 @@ class Session:
             raise
 
     def read_parameters(self) -> None:
-        """Bring the mirror's parameters to what the engine has now. Raises BridgeError."""
+        """Set the mirror's parameters to the engine's present values. Raises BridgeError."""
         self.mirror.set_parameters({name: self.client.parameter(name) for name in self.description.parameters})
 
     def listen(self, timeout_s: float) -> Any:
@@ -70,7 +70,7 @@ class Session:
         return self.client.next_message(timeout_s=timeout_s, waiting=_WAITING)
 
     def heartbeat(self, status: dict[str, Any], overrun_share: float) -> None:
-        """Take over what a heartbeat tells. overrun_share : of the cycles of the last heartbeats"""
+        """Take over the contents of a heartbeat. overrun_share : of the cycles of the last heartbeats"""
         self.status = status
         self._health.read(status, overrun_share)
 
@@ -88,7 +88,7 @@ class Session:
 class Health:
     """The group "engine" of the dictionary, from the newest heartbeat.
 
-    What an engine in lockstep has not is 0; what only a test bench has is NaN without one.
+    Values that an engine in lockstep does not have are 0; those that only a test bench has are NaN without one.
     """
 
     def __init__(self, status: dict[str, Any]) -> None:
@@ -130,5 +130,5 @@ class Clock:
             return self._last
 
 
-#: the clock of all that a gateway tells and compares with times of samples
+#: the clock of all times that a gateway sends or compares with those of samples
 CLOCK = Clock()

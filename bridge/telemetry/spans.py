@@ -1,13 +1,13 @@
-"""How small a difference of a quantity may be and still be worth a picture: one floor a unit.
+"""The least span of an axis for each unit, below which differences are not worth plotting.
 
-Rounding moves every number a little: a wheel at rest shows 1e-13 rad/s. A plot or sparkline that fills its height with
-whatever moves would draw that as motion. So its axis spans at least the floor of its unit, and at least what rounding
-may do to numbers of that size.
+Rounding changes every number a little: a wheel at rest shows 1e-13 rad/s. A plot or sparkline that scales its axis to
+the data would show that as motion. Its axis therefore spans at least the floor of its unit, and at least the possible
+rounding errors of numbers of that size.
 """
 
 from __future__ import annotations
 
-#: unit → least height of an axis, in this unit; below it lies nothing that an operator looks for
+#: unit → least height of an axis, in this unit; smaller differences do not matter to operators
 FLOORS = {
     "rad": 1e-4,
     "rad/s": 1e-4,
@@ -25,7 +25,7 @@ FLOORS = {
 }
 #: of units that have no line: ratios, parts of quaternions, modal coordinates
 FLOOR = 1e-4
-#: of the size of the numbers themselves: what thousands of rounded steps may add up to
+#: as a share of the numbers themselves: the sum of rounding errors of thousands of steps
 ROUNDING = 1e-9
 
 

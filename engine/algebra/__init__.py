@@ -1,1 +1,1 @@
-"""Spatial vectors and turns on tuples, lanes of numbers, small solves, sine and cosine; what counts as zero."""
+"""Spatial vectors and rotations on tuples, lanes of numbers, small solves, sine and cosine; what counts as zero."""

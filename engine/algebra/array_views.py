@@ -42,10 +42,10 @@ def vector_view(typingctx, a, start, size):
 
 
 def _opaque(builder: Any, number: Any) -> Any:
-    """The same number, of which the compiler does not know how it came about.
+    """The same number, hidden from the optimiser, which then cannot see how it was computed.
 
-    Where a view begins is a sum of many products; LLVM's strength reduction tries ways to split it in every loop that
-    uses the view, which takes seconds each. A constant hides nothing.
+    The start of a view is a sum of many products. LLVM's strength reduction tries ways to split it in every loop that
+    uses the view, which takes seconds for each loop. A constant is returned as it is.
     """
     from llvmlite import ir
 

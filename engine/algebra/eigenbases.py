@@ -1,12 +1,13 @@
-"""Eigenmodes in a basis that rounding does not choose.
+"""Eigenmodes in a basis that does not depend on rounding.
 
-Modes of one frequency, such as those of a beam that bends alike in two planes, span a space in which a library returns
-any basis, another one on another processor. Modes whose ω² differ by less than CLOSE of it count as equal. Of their
-space the basis is taken that is nearest to fixed directions: those of the given rows (displacements of nodes, or
-coordinates) that move most in it, the first ones where several move alike; each mode moves its own row upwards, and
-modes come in the order of their rows. The sign of a single mode follows from the same rule.
+Modes of one frequency, such as those of a beam with equal stiffness in two planes, span a space. A library may return
+any basis of it, and a different one on another processor. Here, modes count as equal if the relative difference of
+their ω² is below CLOSE. Of the bases of their space, `fixed` takes the one nearest to fixed directions: those of the
+given rows (displacements of nodes, or coordinates) that move most in that space, the first ones if several move
+equally. Each mode moves its own row in the positive direction, and the modes have the order of their rows. The same
+rule gives the sign of a single mode.
 
-The basis moves no more than the space does when numbers move by rounding.
+When rounding changes the numbers, the basis changes no more than the space does.
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ import numpy as np
 
 from limberjack.engine.algebra.ranks import first_largest
 
-#: ω² that differ by less than this share are equal: eigensolvers tell apart 1e-16 of the highest of their ω², which
-#: may be 1e8 times the lowest
+#: ω² that differ by less than this share are equal: eigensolvers resolve 1e-16 of their highest ω², which may be 1e8
+#: times the lowest
 CLOSE = 1e-7
 #: and so are those that differ by less than this share of the highest
 ROUNDING = 1e-15
 
 
 def clusters(squares: np.ndarray, blur: np.ndarray | float = 0.0) -> list[slice]:
-    """Slices of equal ω² among ascending ones; blur: the share of each that rounding may have changed it by."""
+    """Slices of equal ω² among ascending ones; blur: the share of each that rounding may have changed."""
     size = np.abs(squares)
     same = np.diff(squares) <= ((CLOSE + blur) * size)[1:] + ROUNDING * size.max(initial=0.0)
     starts = [0, *(np.flatnonzero(~same) + 1).tolist()] if len(squares) else []
@@ -33,7 +34,7 @@ def clusters(squares: np.ndarray, blur: np.ndarray | float = 0.0) -> list[slice]
 def fixed(
     squares: np.ndarray, modes: np.ndarray, rows: np.ndarray, blur: np.ndarray | float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """ω² (n,) and modes (d, n) in the basis of the rule; rows (p, n): what the given modes move, all of one unit."""
+    """ω² (n,) and modes (d, n) in the basis of that rule; rows (p, n): what the given modes move, all in one unit."""
     squares, modes = squares.copy(), modes.copy()
     for part in clusters(squares, blur):
         turn = _turn(rows[:, part])
@@ -43,12 +44,12 @@ def fixed(
 
 
 def _turn(rows: np.ndarray) -> np.ndarray:
-    """(m, m) orthogonal: the rows that are chosen, times this, are symmetric and positive."""
+    """An orthogonal matrix (m, m): the chosen rows times this matrix are symmetric and positive."""
     left, chosen = rows.copy(), list[int]()
     for _ in range(rows.shape[1]):
         lengths = np.linalg.norm(left, axis=1)
         pivot = first_largest(lengths)
-        if lengths[pivot] == 0.0:  # a mode that moves none of them
+        if lengths[pivot] == 0.0:  # a mode that moves none of the rows
             return np.eye(rows.shape[1])
         unit = left[pivot] / lengths[pivot]
         left -= np.outer(left @ unit, unit)

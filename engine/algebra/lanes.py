@@ -1,8 +1,8 @@
-"""Eight float64 numbers as one value of compiled code: a vector register, or as many as the processor needs.
+"""Eight float64 numbers as one value of compiled code, in one vector register or in several.
 
 `load_lanes(a, i)` takes a[i] … a[i + 7]; sums, differences and products work lane by lane, also with a plain number on
-either side. Loops over arrays leave it to the compiler to see that rows do not overlap; here nothing is left to see.
-Where kernels are not compiled (compile/kernel.py) these are names and nothing more.
+either side. In loops over arrays the compiler must prove that rows do not overlap; here it need not.
+Where kernels are not compiled (compile/kernel.py) these are only names.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if COMPILES or TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> None:
-        """What kernels import by name."""
+        """The names that kernels import."""
         if not name.endswith(("_lane", "_lanes")):
             raise AttributeError(name)
 

@@ -1,4 +1,4 @@
-"""What `lanes.py` offers, as numba compiles it."""
+"""The functions and the type of `lanes.py`, for numba to compile."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _LanesModel(models.PrimitiveModel):
 
 
 def _spread(builder: Any, vector: Any, value: Any) -> Any:
-    """The value in every element of a vector of this type."""
+    """A vector of this type with the value in every element."""
     nothing = ir.Constant(vector, ir.Undefined)
     one = builder.insert_element(nothing, value, ir.Constant(ir.IntType(32), 0))
     return _shuffled(builder, one, nothing, [0] * LANES)
@@ -52,7 +52,7 @@ def _shuffled(builder: Any, a: Any, b: Any, order: list[int]) -> Any:
 
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
-    """Address of a[index] as that of LANES numbers; negative indices do not wrap."""
+    """Address of a[index], as a pointer to LANES numbers; negative indices do not wrap."""
     data = arrayobj.make_array(array_type)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [index]), _VECTOR.as_pointer())
 
@@ -132,7 +132,8 @@ def with_lane(typingctx, x, i, a):
 def sum_lanes(typingctx, x):
     """The sum of the lanes, by halves.
 
-    No product is fused into it: where the lanes fill one register that is not possible, where they fill two it is.
+    The compiler may not fuse a product into this sum. It could do so only if the lanes fill two registers, so the bits
+    would depend on the processor.
     """
 
     def codegen(context, builder, signature, args):

@@ -1,49 +1,50 @@
-"""What counts as zero and what as equal: one rule for all that decides by size, so that rounding decides nothing.
+"""What counts as zero and what as equal: one rule for all decisions by size, so that none depends on rounding.
 
-Libraries of linear algebra differ in the last bit from one processor to the next, and so do the numbers that a model is
-made of. Which rows of a loop say something, which velocities depend on others, which vectors span a space: none of it
-may change with that bit. The planning of loops (model/loops), the operators (operators) and `linearize` decide by
-these rules, at the same numbers, those of `Mechanism`:
+Results of linear-algebra libraries differ in the last bit from one processor to the next, and so do the numbers of a
+model. That bit must not decide which rows of a loop constrain anything, which velocities depend on others, or which
+vectors span a space. The planning of loops (model/loops), the operators (operators) and `linearize` apply these rules
+to the same numbers, those of `Mechanism`:
 
-  scale      Rows and velocities are brought to order one by what is typical of the mechanism (`Sizes`), never by a
-             row's own length: what is left of a row that says nothing is rounding, and would be made large.
-  zero       An entry is zero that is not above NOISE of the terms that it was summed from (`without_rounding`): the
-             lengths of the vectors in the products, not the products, in which a direction may be lost by chance.
+  scale      Typical sizes of the mechanism (`Sizes`) scale rows and velocities to order one. A row's own length never
+             does: a row that constrains nothing consists of rounding errors, which that would magnify.
+  zero       An entry counts as zero if it does not exceed NOISE times the terms of its sum (`without_rounding`). These
+             terms are the lengths of the vectors in the products, not the products, which may vanish by chance.
   rank       Singular values count above RANK_TOLERANCE of the largest, at the configurations where a model is planned.
-             That many rows count at most. At the present one a pivot of scaled rows is rounding up to NOISE, and a
-             choice of dependent velocities is left below KEEP (tables/loops.py). The kernels (kernels/groups) have the
-             same rows, scales, number and KEEP; how near to a singular position they follow a row is theirs to say
-             (RANK there), since an integrator's stages do not close the loops to rounding.
+             That is the largest number of rows. At the present configuration a pivot of scaled rows up to NOISE counts
+             as rounding, and below KEEP (tables/loops.py) other dependent velocities are chosen. The kernels
+             (kernels/groups) have the same rows, scales, number and KEEP. They have a limit of their own (RANK there)
+             for how near to a singular position they use a row, since the stages of an integrator do not close loops
+             to rounding.
   equal      Candidates whose sizes differ by less than TIED of the largest are equal, and the first one is taken.
-  bases      Of a space of which only the span is known no basis is used as a library returns it: vectors are projected
-             on it (`onto_null_space`), or a basis is drawn from fixed directions (`complement`, `eigenbases.py`).
+  bases      A basis that a library returns for a space is never used directly. Vectors are projected onto the space
+             (`onto_null_space`), or fixed directions determine a basis (`complement`, `eigenbases.py`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-#: an entry is zero up to this share of the terms that it was summed from: loops close to 1e-11, sums of many terms to
+#: an entry up to this share of the terms of its sum is zero: loops close to 1e-11, sums of many terms are exact to
 #: 1e-13
 NOISE = 1e-9
 #: sizes that differ by less than this share of the largest are equal
 TIED = 1e-6
-#: singular values below this share of the largest are zero: models write their numbers rounded
+#: singular values below this share of the largest are zero: model files contain rounded numbers
 RANK_TOLERANCE = 1e-5
 
 
 def without_rounding(sums: np.ndarray, terms: np.ndarray) -> np.ndarray:
-    """`sums` with zeros where nothing but rounding is left of terms of these sizes."""
+    """`sums` with zeros in place of entries that are only rounding errors of terms of these sizes."""
     return np.where(np.abs(sums) > NOISE * terms, sums, 0.0)
 
 
 def first_largest(sizes: np.ndarray) -> int:
-    """The first of the largest of sizes that are not negative."""
+    """Index of the first of the largest sizes; sizes are not negative."""
     return int(np.argmax(sizes >= (1.0 - TIED) * sizes.max()))
 
 
 def first_smallest(sizes: np.ndarray) -> int:
-    """The first of the smallest of sizes that are not negative."""
+    """Index of the first of the smallest sizes; sizes are not negative."""
     return int(np.argmax(sizes <= sizes.min() + TIED * sizes.max()))
 
 
@@ -60,10 +61,10 @@ def onto_null_space(A: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def complement(A: np.ndarray) -> np.ndarray:
-    """Orthonormal columns (m, m - rank) across those of A (m, n).
+    """Orthonormal columns (m, m - rank), orthogonal to those of A (m, n).
 
-    Of the unit vectors' parts across A those are taken that keep most of their length, and made orthonormal with the
-    least change: where A leaves unit vectors alone they are these themselves.
+    They are the unit vectors whose parts orthogonal to A are longest, made orthonormal with the least change. Unit
+    vectors that are orthogonal to A are thus returned as they are.
     """
     Q = np.linalg.svd(A, full_matrices=False)[0][:, : rank(A, NOISE)]
     across = np.eye(len(A)) - Q @ Q.T

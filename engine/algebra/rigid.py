@@ -1,4 +1,4 @@
-"""A frame in another, and the mass of a rigid body: what the parts of a `System` are made of."""
+"""The pose of a frame in another, and the inertia of a rigid body: the parts of a `System` consist of these."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rotation vectors θ of the length φ, on tuples: the exponential and what takes their rates to angular velocities."""
+"""Rotation vectors θ of the length φ, on tuples: the exponential, and the map of their rates to angular velocities."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from limberjack.engine.algebra.sine_cosine import sine_cosine
 from limberjack.engine.algebra.spatial import dot
 from limberjack.engine.compile.kernel import kernel
 
-#: below this square of the angle the coefficients come from their series, whose fifth terms are below rounding
+#: below this square of the angle the coefficients are computed by series, whose fifth terms are below rounding
 _SMALL = 0.05
 
 
 @kernel
 def exponential_coefficients(x):
-    """a = (1 - cos φ) / φ², b = (φ - sin φ) / φ³ and their derivatives by φ² times two, for x = φ²."""
+    """a = (1 - cos φ) / φ², b = (φ - sin φ) / φ³, and twice their derivatives by φ², for x = φ²."""
     if x < _SMALL:
         a = 0.5 - x / 24.0 * (1.0 - x / 30.0 * (1.0 - x / 56.0 * (1.0 - x / 90.0)))
         b = 1.0 / 6.0 - x / 120.0 * (1.0 - x / 42.0 * (1.0 - x / 72.0 * (1.0 - x / 110.0)))

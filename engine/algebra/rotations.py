@@ -1,4 +1,4 @@
-"""Rotation matrices from the ways files write orientations. Numpy, for reading and checking only."""
+"""Rotation matrices from the orientations in files. In numpy, only for reading and checking."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-#: files round their numbers: a quaternion or matrix this close to unit is made unit, a worse one is refused
+#: files contain rounded numbers: a quaternion or matrix this close to unit is normalised, others are refused
 UNIT_TOLERANCE = 1e-3
 _UNTURNED = np.eye(3).tobytes()
 
@@ -25,7 +25,7 @@ def from_rpy(rpy: Sequence[float] | np.ndarray) -> np.ndarray:
 
 
 def from_quaternion(quaternion: Sequence[float] | np.ndarray) -> np.ndarray:
-    """R_AB (3, 3) from the quaternion w x y z of B in A, which is made unit."""
+    """R_AB (3, 3) from the quaternion w x y z of B in A, which is normalised."""
     w, x, y, z = np.asarray(quaternion, dtype=float) / np.linalg.norm(quaternion)
     return np.array(
         [

@@ -1,4 +1,4 @@
-"""Sine and cosine of all coordinates at once, in plain arithmetic that the compiler vectorises.
+"""Sine and cosine of all coordinates at once, in arithmetic that the compiler vectorises.
 
 No call into the C library: about five times faster for an arm, and the same bits on every platform with fused
 multiply-add. Reduction to [-π/4, π/4] with π/2 in two parts, then the minimax polynomials of fdlibm; the error
@@ -38,6 +38,6 @@ def sine_cosine(x):
 
 @kernel
 def sines_cosines(angle, sine, cosine):
-    """Element by element; quaternions and distances go along unused."""
+    """Sine and cosine of each element; those of quaternions and distances are computed too but not used."""
     for i in range(angle.shape[0]):
         sine[i], cosine[i] = sine_cosine(angle[i])

@@ -13,13 +13,13 @@ SINGULAR = 1e-14
 
 @kernel
 def pivot(D, scale):
-    """D, or 0 where rounding leaves no digit of it: the division then gives no finite number, and Python says so."""
+    """D, or 0 if D is only rounding: the division then gives infinity or NaN, which Python reports."""
     return D if SINGULAR * scale < D else 0.0
 
 
 @kernel
 def cholesky(D, n):
-    """L with D = L L* in place of the lower triangle of the first n rows of D, its diagonal inverted."""
+    """Overwrite the lower triangle of the first n rows of D by L, D = L L*, with inverted diagonal."""
     for i in range(n):
         for j in range(i + 1):
             s = D[i, j]
@@ -65,7 +65,7 @@ def _is_definite(S):
 
 @kernel
 def is_definite6(P):
-    """Whether [[Pa, Pc], [Pc*, Pl]] is positive definite, as P of deformed bodies need not be."""
+    """Whether [[Pa, Pc], [Pc*, Pl]] is positive definite; that of a deformed body may not be."""
     Pa, Pc, Pl = P
     if not _is_definite(Pl):
         return False

@@ -75,7 +75,7 @@ def dot(a, b):
 
 @kernel
 def dot6(a, b):
-    """Σ a b of spatial vectors, in two halves that need not wait for each other."""
+    """Σ a b of spatial vectors, as two sums that do not depend on each other."""
     return (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) + (a[3] * b[3] + a[4] * b[4] + a[5] * b[5])
 
 

@@ -1,4 +1,4 @@
-"""The lower triangle of a symmetric matrix from its upper one; of large ones by strips of rows while in cache."""
+"""Fill the lower triangle of a symmetric matrix from its upper one; large ones by strips of rows that are in cache."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _mirror_corner(M, i):
 def mirror_strip(M, i):
     """M[c, r] = M[r, c] for the rows r = i … i + 7 and all c > r.
 
-    The last columns, where they do not fill a tile, are taken with some before them once more.
+    If the last columns do not fill a tile, the last tile overlaps the one before it.
     """
     nv = M.shape[0]
     _mirror_corner(M, i)

@@ -1,9 +1,9 @@
 """Planar rotations: how a z-turning hinge carries vectors and inertias between its body and its parent.
 
-The rotation from the parent to the inboard hinge frame is split as Rz(turn) Rx(tilt) Rz(·); the last factor joins
-the hinge angle as a constant offset, and `build` chooses the parent's frame so that for one child of every body
-the first is the identity. A z-turning hinge is then two planar rotations, R = Rx(tilt) Rz(angle), and the zero row
-and column that P⁺ = P - G D G* has along z survive the first. Each (c, s) is a cosine and a sine.
+The rotation from the parent to the inboard hinge frame is split as Rz(turn) Rx(tilt) Rz(·). The last factor adds a
+constant offset to the hinge angle, and `build` chooses the parent's frame so that the first is the identity for one
+child of every body. A z-turning hinge is then two planar rotations, R = Rx(tilt) Rz(angle). The first keeps the zero
+row and column that P⁺ = P - G D G* has along z. Each (c, s) is a cosine and a sine.
 """
 
 from __future__ import annotations

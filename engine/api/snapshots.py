@@ -54,7 +54,7 @@ def opened(simulation: Snapshotted, snapshot: bytes) -> np.ndarray:
         raise ArgumentError("this is not a snapshot; give the bytes that `snapshot` returned.")
     magic, model, dt, size = _SNAPSHOT.unpack_from(snapshot)
     if magic != _MAGIC or len(snapshot) != _SNAPSHOT.size + 8 * size:
-        raise ArgumentError("this is not a snapshot, or a damaged one.")
+        raise ArgumentError("this is not a snapshot, or it is damaged.")
     own = len(simulation.state)
     if size != own or model != simulation.model_hash.encode():
         raise ArgumentError(
@@ -68,7 +68,7 @@ def opened(simulation: Snapshotted, snapshot: bytes) -> np.ndarray:
     state = arguments.vector("snapshot", np.frombuffer(snapshot, "<f8", offset=_SNAPSHOT.size), (size,))
     steps = state[layout.S_STEPS]
     if not (0 <= steps <= MOST_STEPS and steps == int(steps) and state[layout.S_TIME] == steps * dt):
-        raise ArgumentError(f"the snapshot is damaged: {steps:g} steps of {dt:g} s are not its time.")
+        raise ArgumentError(f"the snapshot is damaged: its time is not that of {steps:g} steps of {dt:g} s.")
     start, length = simulation.state_layout["q"]
     model_arguments.coordinates(simulation.system, state[start : start + length])
     start, length = simulation.state_layout["switch"]

@@ -1,1 +1,1 @@
-"""How kernels become machine code: marks for functions, and the library of compiled entries that all run."""
+"""How kernels become machine code: decorators of functions, and the library of compiled entries."""

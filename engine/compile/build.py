@@ -1,7 +1,7 @@
-"""The engine's library, built: object code for targets, and the library that Python loads.
+"""Building the engine's library: object code for targets, and the library that Python loads.
 
-What is ready is kept at once, bitcode and object code of each entry and routine: after an interrupted build the next
-one goes on from there, and a change of one kernel's source compiles again what is made from it.
+The build stores the bitcode and object code of each entry and routine as soon as it is ready. A build that was
+interrupted therefore continues where it stopped, and a change to one kernel recompiles only what contains it.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from limberjack.engine.compile.store import alone, cache_folder
 from limberjack.engine.compile.targets import Target, host
 from limberjack.scratch import Scratch
 
-#: time between two reports of how far a build is, s: on a terminal, elsewhere
+#: time between two progress reports of a build, s: on a terminal, elsewhere
 _LOOK_S, _LINE_S = 0.3, 60.0
 
 
 def library(target: Target, stem: str, root: str = KERNELS) -> Path:
     """The library of the entries under `root`, built if the cache does not have it, by one process at a time.
 
-    Raises LinkError where a compiler fails, MissingExtraError where none is there, ArgumentError where the cache cannot
-    be written.
+    Raises LinkError if a compiler fails, MissingExtraError if there is none, ArgumentError if the cache cannot be
+    written.
     """
     folder, wanted = cache_folder() / target.name, f"{stem}-*{target.suffix}"
     if not (found := sorted(folder.glob(wanted))):
@@ -64,7 +64,7 @@ def _build(target: Target, folder: Path, stem: str, root: str) -> Path:
 
 
 def linked_name(target: Target) -> str:
-    """The name under which a program that is linked with the library looks for it."""
+    """The file name under which a program that is linked with the library loads it."""
     if "linux" not in target.name:
         return f"limberjack{target.suffix}"
     (abi,) = re.findall(r"^#define LJ_ABI (\d+)$", (NATIVE / "limberjack.h").read_text(encoding="utf-8"), re.M)
@@ -72,9 +72,9 @@ def linked_name(target: Target) -> str:
 
 
 def object_code(target: Target, root: str = KERNELS, *, worlds: bool = True) -> tuple[list[Part], list[Path]]:
-    """The parts of the library and their object code for a target, compiled where the cache does not have it.
+    """The parts of the library and their object code for a target; compiles what is not in the cache.
 
-    worlds : whether code for several worlds is among them
+    worlds : whether to include code for several worlds
     """
     if importlib.util.find_spec("numba") is None:
         raise MissingExtraError("compiling the engine", "numba", "build")
@@ -89,14 +89,14 @@ def object_code(target: Target, root: str = KERNELS, *, worlds: bool = True) -> 
 
 
 def _objects(listed: Path, target: Target, worlds: bool) -> list[Path]:
-    """What a plan lists for a target; nothing if there is no plan."""
+    """The parts and object files that a plan lists for a target; empty if there is no plan."""
     parts = plan.read(listed.read_bytes()) if listed.is_file() else []
     wanted = [part for part in parts if worlds or not part.worlds]
     return [file for part in wanted for file in part.object_files(listed.parent, target).values()]
 
 
 def _compile(folder: Path, listed: Path, root: str, target: Target, worlds: bool) -> None:
-    """Compile in a process of its own."""
+    """Compile in a separate process."""
     command = [sys.executable, "-m", "limberjack.engine.compile.lower", str(folder), str(listed), root, target.name]
     command += [WORLDS] * worlds
     with _progress(listed.with_suffix(".begun"), target, worlds):
@@ -106,21 +106,21 @@ def _compile(folder: Path, listed: Path, root: str, target: Target, worlds: bool
 
 
 def _environment() -> dict[str, str]:
-    """Settings of that process: kernels are compiled, for a fixed processor, so that the host's leaves no trace."""
+    """Environment of that process: it compiles kernels, for a fixed processor, so that the host's has no influence."""
     processor, features = OPTIMISED_FOR.get(host().partition("-")[0], OPTIMISED_ELSEWHERE)
     return {
         COMPILED: "1",
         "NUMBA_CPU_NAME": processor,
         "NUMBA_CPU_FEATURES": features,
         "NUMBA_DISABLE_JIT": "0",
-        # numba writes a text for every candidate that does not fit a call; colours cost time
+        # numba writes a message for every candidate that does not fit a call; colours cost time
         "NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING": "1",
     }
 
 
 @contextmanager
 def _progress(begun: Path, target: Target, worlds: bool) -> Iterator[None]:
-    """Say on standard error that the engine is built, and how far it is: steadily on a terminal, else now and then."""
+    """Report the progress of the build on standard error: on a terminal continuously, elsewhere from time to time."""
     print(_text(target, ""), end="", file=sys.stderr, flush=True)
     ended = threading.Event()
     shown = threading.Thread(target=_show, args=(begun, target, worlds, ended), daemon=True)
@@ -144,7 +144,7 @@ def _show(begun: Path, target: Target, worlds: bool, ended: threading.Event) -> 
 
 
 def _left(elapsed_s: float, new: int, files: Sequence[Path], done: int) -> str:
-    """How long the rest takes if it goes on as it did; nothing while too little is done to tell."""
+    """How long the rest of the build takes at the present pace; "" while too little is done to estimate it."""
     if new < max(1, len(files) // 20):
         return ""
     minutes, seconds = divmod(round(elapsed_s * (len(files) - done) / new), 60)
@@ -156,7 +156,7 @@ def _text(target: Target, share: str) -> str:
 
 
 def unwritable(error: OSError) -> ArgumentError:
-    """What to raise where the cache cannot be written."""
+    """The error to raise if the cache cannot be written."""
     return ArgumentError(
         f"compiled code is kept in {cache_folder()}, which cannot be written ({error.strerror or error}); make room, "
         "get the right to write there, or set XDG_CACHE_HOME (Linux) to another folder."

@@ -1,4 +1,4 @@
-"""What a compiled function is: its types, its name, and the options that all of them are compiled with."""
+"""Compiled functions: their types, their names, and the options of the compiler that all of them share."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ OPTIONS: dict[str, Any] = {
     "boundscheck": False,
     "fastmath": {"contract", "nsz"},
     "nogil": True,
-    # Without numba's run-time an allocation does not compile, and array views cost no reference counting.
+    # Without numba's run-time an allocation does not compile, and array views need no reference counts.
     "_nrt": False,
 }
 
-# The processor, and changes to its features, whose costs LLVM's passes go by before code is generated for each level.
-# By those of v3, or with 256-bit vectors, mass matrices took 13 % longer at v4 (docs/decisions/0018).
+# The processor, and changes to its features, by whose costs LLVM's passes decide; then code is generated for each
+# level. With the costs of v3, or with 256-bit vectors, mass matrices took 13 % longer at v4 (docs/decisions/0018).
 OPTIMISED_FOR = {"x86_64": ("x86-64-v4", "-prefer-256-bit")}
 OPTIMISED_ELSEWHERE = ("generic", "")
 
-# Types of arguments, a letter each. Arrays are contiguous. C callers hand over INTS and FLOATS as a pointer, so entries
+# Types of arguments, one letter each. Arrays are contiguous. C callers pass INTS and FLOATS as a pointer, so entries
 # cannot read their length; VECTOR as a pointer and a length, MATRIX as a pointer, rows and columns.
 INTS, FLOATS, VECTOR, MATRIX = "I", "F", "V", "M"
 WHOLE, REAL, FLAG, NOTHING = "i", "f", "b", ""
-#: what every routine takes first: Plant.ints, Plant.floats, Work
+#: first arguments of every routine: Plant.ints, Plant.floats, Work
 VECTORS = INTS + FLOATS + FLOATS
 
 PREFIX = "limberjack_"
 
 
-# What ends the name of code for several worlds at once (worlds.py).
+# Suffix of the names of code for several worlds at once (worlds.py).
 WORLDS = "_worlds"
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """A function that has machine code of its own: an entry or a routine.
+    """A function with its own machine code: an entry or a routine.
 
-    arguments : a letter each; returns : a letter, or nothing; worlds : whether it has code for several worlds as well
-    unroll : whether LLVM unrolls its loops, which are long ones
+    arguments : one letter each; returns : a letter, or ""; worlds : whether it also has code for several worlds
+    unroll : whether LLVM unrolls its loops; for long loops
     """
 
     name: str
@@ -55,5 +55,5 @@ class Compiled:
 
     @property
     def symbol(self) -> str:
-        """The name that callers know it by."""
+        """The name by which callers refer to it."""
         return PREFIX + self.name

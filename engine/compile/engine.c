@@ -1,4 +1,4 @@
-/* What the engine's library shows to Python (library.py). */
+/* The functions of the engine's library that Python calls (library.py). */
 #include "levels.h"
 
 #if defined(_WIN32)
@@ -7,7 +7,7 @@
 #define SHOWN __attribute__((visibility("default")))
 #endif
 
-/* An argument. Python hands over a row of them, of which the first says whose code runs: that takes one address. */
+/* An argument. Python passes the address of a row of cells, of which the first selects the code. */
 typedef union {
     const Entries *entries;
     int64_t *ints, whole;
@@ -23,21 +23,22 @@ typedef void (*Call)(const Cell *);
     }
 LIMBERJACK_ENTRIES(CALL)
 
-/* What the library was made from, then name and types of every entry. */
+/* Digest of the library's sources, then name and types of every entry. */
 SHOWN const char limberjack_manifest[] = LIMBERJACK_MANIFEST;
 
 /* A call of each, in the order of the manifest. */
 #define NAME(name, arguments, cells) call_##name,
 SHOWN const Call limberjack_calls[] = {LIMBERJACK_ENTRIES(NAME)};
 
-/* The entries of a level, of the best one that this processor runs without a name; NULL if it runs none. */
+/* The entries of a level; without a name, of the best level that this processor runs; NULL if it runs none. */
 SHOWN const Entries *limberjack_entries(const char *level)
 {
     const char *best;
     return level ? limberjack_level(level) : limberjack_best(&best);
 }
 
-/* A call, made many times but where `skipped` is not 0; arguments, by cell, move on by so many bytes each time. */
+/* Repeats a call, except where `skipped` is not 0; `moved` has cells of arguments and the bytes by which each advances.
+ */
 SHOWN void limberjack_each(Call call, Cell *cells, int64_t many, const int64_t *skipped, const int64_t *moved,
                            int64_t rows)
 {

@@ -1,8 +1,8 @@
-"""numba as it is used here: functions that others call stay code for them, and become machine code nowhere else.
+"""How numba is used here: a function that others call becomes part of their machine code, and has none of its own.
 
-numba optimises every compiled function together with all that it calls, and makes machine code of it, although an inner
-function is only ever part of its callers: with ten levels of calls the innermost lines are optimised ten times. Here
-every function stays as it was written until the entry or routine that it ends up in is optimised, once, as a whole.
+By default numba optimises every compiled function together with all functions that it calls, and generates machine code
+for it. With ten levels of calls it optimises the innermost lines ten times. Here no inner function is optimised by
+itself: numba optimises each entry or routine once, with all that it calls.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from limberjack.engine.compile.compiled import OPTIONS, Compiled
 
 
 class _WholeTuple(models.TupleModel):  # type: ignore[misc]
-    """A tuple that a call hands over as one value. numba would take it apart to every number of each of its arrays."""
+    """A tuple that a call passes as one value. numba would split it into every field of each of its arrays."""
 
     def get_argument_type(self) -> Any:
         return self.get_value_type()
@@ -49,18 +49,18 @@ class _WholeTuple(models.TupleModel):  # type: ignore[misc]
 for _kind in (types.NamedTuple, types.NamedUniTuple):
     default_manager.register(_kind, _WholeTuple)
 
-# Names of values grow with every call that is taken in; LLVM reads back its own text only up to a length.
+# Names of values grow with every inlined call; LLVM parses its own text only up to a limit of length.
 binding.set_option("limberjack", "--non-global-value-max-name-size=1000000")
 
 
 def _unroll(wanted: bool) -> None:
-    """Whether loops of unknown length are unrolled from now on, or become one over vectors and one over what is left.
+    """Set whether LLVM unrolls loops of unknown length, or makes of them one over vectors and one over the remainder.
 
-    Most loops of kernels take a few turns: the velocities of a hinge, the rows of a loop. They would jump over the
-    unrolled code, with which a step takes more than the processor's cache of instructions holds.
+    Most loops in kernels have few iterations: the velocities of a hinge, the rows of a closed chain. They would skip
+    the unrolled code, and with that code a step would not fit into the processor's instruction cache.
     """
     binding.set_option("limberjack", f"--unroll-runtime={str(wanted).lower()}")
-    binding.set_option("limberjack", f"--force-vector-interleave={0 if wanted else 1}")  # 0: as LLVM sees fit
+    binding.set_option("limberjack", f"--force-vector-interleave={0 if wanted else 1}")  # 0: LLVM decides
 
 
 _unroll(False)
@@ -79,7 +79,7 @@ _TYPES: dict[str, Type] = {
 
 
 class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """Code that is linked into its callers, and nothing more."""
+    """Code that is only linked into its callers."""
 
     def _optimize_final_module(self) -> None:
         pass
@@ -92,7 +92,7 @@ class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
         return 0
 
     def optimised(self, vectors: bool, unroll: bool) -> binding.ModuleRef:
-        """Its code with all that it calls, optimised as numba does.
+        """The code of the function with all that it calls, optimised with numba's passes.
 
         vectors : whether loops become vectors; unroll : of `Compiled`
         """
@@ -109,17 +109,17 @@ class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
 
 
 def _without_code(library: Any, description: Any, env: Any) -> Any:
-    """What stands for the function where numba wants something to call."""
+    """A placeholder for the function where numba requires a callable."""
     name = description.qualname.split(".")[-1]
     module = description.lookup_module()
     return _dynfunc.make_function(module, name, "inner function", 0, env, (library,))  # type: ignore[no-untyped-call]
 
 
 class _Lowering(Lower):  # type: ignore[misc]
-    """numba's lowering, but a table that is named once stays a value, and is no place in memory.
+    """numba's lowering, except that a table that is assigned once stays a value instead of a variable in memory.
 
-    From a place in memory every look at one array loads all numbers of all arrays of the tables, and LLVM has to take
-    that apart again. There is nothing to free either, so that the end of a variable is no code.
+    From memory, every access to one array would load all fields of all arrays of the table, and LLVM would have to undo
+    that. Nothing needs to be freed either, so `delvar` emits no code.
     """
 
     def _find_singly_assigned_variable(self) -> None:
@@ -129,7 +129,7 @@ class _Lowering(Lower):  # type: ignore[misc]
         assigned = Counter(each.target.name for block in self.blocks.values() for each in block.find_insts(ir.Assign))
         home = {name: begin for begin, names in used.defmap.items() for name in names if assigned[name] == 1}
         once = {name for name in home if isinstance(self.typeof(name), types.BaseNamedTuple)}
-        for begin, names in used.usemap.items():  # what is used there and assigned elsewhere, or later
+        for begin, names in used.usemap.items():  # assigned later, or in a block that does not dominate
             above = {block for block in dominators[begin] if block < begin}
             once -= {name for name in names if home.get(name) not in above}
         self._singly_assigned_vars |= once - must_use_alloca(self.blocks)  # type: ignore[no-untyped-call]
@@ -140,7 +140,7 @@ class _Lowering(Lower):  # type: ignore[misc]
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _InnerLowering(NativeLowering):  # type: ignore[misc]
-    """Typed numba code to LLVM code, not to machine code."""
+    """Lowers typed numba code to LLVM code, without machine code."""
 
     _name = "inner_lowering"
 
@@ -160,7 +160,7 @@ class _InnerLowering(NativeLowering):  # type: ignore[misc]
 
 
 class InnerCompiler(CompilerBase):  # type: ignore[misc]
-    """numba's compiler with that last step."""
+    """numba's compiler with `_InnerLowering` as its last step."""
 
     def define_pipelines(self) -> list[Any]:
         pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state, "inner")  # type: ignore[no-untyped-call]
@@ -169,14 +169,14 @@ class InnerCompiler(CompilerBase):  # type: ignore[misc]
         return [pipeline]
 
 
-# Compiled code alone calls them: no shells for calls from Python and C, which take every array apart.
+# Only compiled code calls these functions, so they need no wrappers for Python and C, which split every array.
 _INNER: dict[str, Any] = {
     **OPTIONS,
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
     "pipeline_class": InnerCompiler,
 }
-#: for entries that another one calls
+#: for entries that other entries call
 inner: Callable[[Callable], Any] = numba.njit(**_INNER)
 kernel: Callable[[Callable[..., Any]], Callable[..., Any]] = numba.njit(forceinline=True, **_INNER)
 formula: Callable[[Callable[..., Any]], Callable[..., Any]] = numba.njit(forceinline=True, **OPTIONS)
@@ -191,14 +191,14 @@ def optimised(known: Compiled, vectors: bool = True) -> tuple[binding.ModuleRef,
 
 @cache
 def _lowered(known: Compiled, signature: tuple[Type, ...]) -> Any:
-    """What numba makes of a function, before LLVM's passes over the whole."""
+    """The code that numba makes from a function, before LLVM's passes over the whole."""
     dispatcher = inner(known.function)
     dispatcher.compile(signature)
     return dispatcher.overloads[signature]
 
 
 def called_by_name(known: Compiled) -> Any:
-    """What compiled code calls: numba's own call of a compiled function, to a name outside of the module."""
+    """A callable for compiled code: numba's call of a compiled function, to a name outside the module."""
 
     def call(typingctx: Any, *given: Any) -> Any:
         signature = _TYPES[known.returns](*(_TYPES[letter] for letter in known.arguments))

@@ -1,4 +1,4 @@
-"""Kernels run by the interpreter: a build needs a few numbers of them, and waits less for these than for a compiler."""
+"""Kernels run by the interpreter: a build needs a few of their results, which take less time than a compiler."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from types import FunctionType
 
 @cache
 def interpreted(kernel: Callable, *plain: tuple[str, Callable]) -> Callable:
-    """A kernel on numbers, tuples and whatever has elements, in plain Python with all the kernels that it calls.
+    """A kernel, and all kernels that it calls, as plain Python functions on numbers, tuples and sequences.
 
-    The same expressions, rounded one by one: compiled, a product and a sum may become one operation.
-    plain : (name, function) of what takes the place of functions that are compiled code by themselves
+    The expressions are the same, but each operation rounds: compiled, a product and a sum may be fused into one.
+    plain : (name, function) to replace functions that exist only as compiled code
     """
-    function = getattr(kernel, "py_func", kernel)  # where kernels are not compiled it is a function already
+    function = getattr(kernel, "py_func", kernel)  # if kernels are not compiled, it is a plain function already
     names = [name for name in function.__code__.co_names if name in function.__globals__]
     known = {name: function.__globals__[name] for name in names}
     kernels = {name for name, item in known.items() if hasattr(item, "py_func") or (plain and _is_plain(item))}
@@ -23,5 +23,5 @@ def interpreted(kernel: Callable, *plain: tuple[str, Callable]) -> Callable:
 
 
 def _is_plain(item: object) -> bool:
-    """Whether this is a kernel that is not compiled."""
+    """Whether the object is a kernel that is not compiled."""
     return isinstance(item, FunctionType) and item.__closure__ is None

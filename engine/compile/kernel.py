@@ -1,12 +1,12 @@
-"""Marks for functions that become machine code, and what they are compiled to.
+"""Decorators for functions that become machine code.
 
 `kernel` marks a function that only other kernels call and that becomes part of each of them; `entry` one that Python
-and C call; `routine` long code that several entries need, compiled once and called by name. `formula` is a kernel that
-Python calls as well, as it is written.
+and C call; `routine` long code that several entries need: it is compiled once and called by name. `formula` marks a
+kernel that Python also calls, uncompiled.
 
-A process that steps a model compiles nothing: it calls the entries in the library (library.py). There the marks leave
-functions as they are, and numba is not imported. The process that builds the library (lower.py) sets COMPILED before it
-imports a marked function; then `kernel` makes numba's dispatchers.
+A process that steps a model compiles nothing: it calls the entries in the library (library.py). In such a process the
+decorators leave functions unchanged, and numba is not imported. The process that builds the library (lower.py) sets
+COMPILED before it imports a decorated function; then `kernel` returns numba's dispatchers.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from typing import Any
 
 from limberjack.engine.compile.compiled import NOTHING, VECTORS, Compiled, Function
 
-#: the environment variable that makes marked functions compiled ones, at "1"
+#: environment variable: "1" makes the decorators compile
 COMPILED = "LIMBERJACK_COMPILED_KERNELS"
 
 _ENTRY = "_entry"
 
-#: every entry and routine of the modules imported so far, by name
+#: entries and routines of all modules imported so far, by name
 FUNCTIONS: dict[str, Compiled] = {}
 
-#: whether marked functions are compiled ones
+#: whether the decorators compile
 COMPILES = os.environ.get(COMPILED) == "1"
 
 if COMPILES:
@@ -49,10 +49,10 @@ else:
 
 
 def entry(*arguments: str, worlds: bool = False, unroll: bool = False) -> Callable[[Function], Any]:
-    """Mark a function <name>_entry of these argument types as the entry <name>. Kernels may call it as well.
+    """Mark a function <name>_entry of these argument types as the entry <name>. Kernels may also call it.
 
-    worlds : whether it is compiled for several worlds at once, too; unroll : whether its loops are long ones, which are
-        faster unrolled: most take a few turns only
+    worlds : whether it is also compiled for several worlds at once; unroll : whether LLVM unrolls its loops, which is
+        faster only for long ones: most have few iterations
     """
 
     def decorate(function: Function) -> Any:

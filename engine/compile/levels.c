@@ -38,7 +38,7 @@ static int runs_v2(void)
     return __get_cpuid(1, &a, &b, &c, &d) && (c & needed) == needed;
 }
 
-/* Whether the operating system keeps these registers for a program; to be asked where OSXSAVE is set only. */
+/* Whether the operating system saves these registers of a program; valid only where OSXSAVE is set. */
 static int keeps(unsigned registers)
 {
     unsigned low, high;
@@ -67,7 +67,7 @@ static int runs_v4(void)
     return runs_v3() && keeps(0xe6) && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & needed) == needed;
 }
 
-/* the best one last */
+/* the best level last */
 static const Level levels[] = {
     {"v2", "x86-64-v2", runs_v2, &entries_v2},
     {"v3", "x86-64-v3", runs_v3, &entries_v3},

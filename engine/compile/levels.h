@@ -1,4 +1,4 @@
-/* The compiled entries as C sees them, and which of their code runs on a processor.
+/* The compiled entries for C, and the choice of their code for a processor.
  *
  * entries.h is generated (engine/compile/link.py): LIMBERJACK_ENTRIES(entry) is entry(name, (types of arguments),
  * (c[1].ints, …)) for every entry of the library. Arrays are contiguous; a vector whose length an entry reads comes as

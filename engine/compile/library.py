@@ -1,7 +1,7 @@
-"""The engine's compiled entries, in one library that is loaded when the first of them is asked for.
+"""The engine's compiled entries, in one library that is loaded when the first of them is requested.
 
-A wheel brings the library in `binaries/`; a source tree builds it at first use and keeps it in the user's cache, under
-a hash of the sources that it is made from.
+A wheel contains the library in `binaries/`. A source tree builds it at first use and keeps it in the user's cache,
+under a hash of its sources.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from limberjack.engine.compile.compiled import FLAG, FLOATS, INTS, MATRIX, REAL,
 from limberjack.engine.compile.sources import KERNELS, file_name, library_digest
 from limberjack.engine.compile.targets import TARGETS, WORLDS_AT_ONCE, host
 
-#: how many cells (engine.c) an argument of each type takes
+#: number of cells (engine.c) for an argument of each type
 _CELLS = {INTS: 1, FLOATS: 1, VECTOR: 2, MATRIX: 3, WHOLE: 1, REAL: 1, FLAG: 1}
-#: type and dimensions of arrays
+#: type and number of dimensions of arrays
 _I8, _F8 = np.dtype(np.int64), np.dtype(np.float64)
 _LAYOUT = {INTS: (_I8, 1), FLOATS: (_F8, 1), VECTOR: (_F8, 1), MATRIX: (_F8, 2)}
 _from_buffer, _addressof = (ctypes.c_char * 0).from_buffer, ctypes.addressof
@@ -40,15 +40,15 @@ class LibraryError(LimberjackError, RuntimeError):
 
 
 class Call:
-    """A call of an entry with some arguments given once and for all: `call(*others)`. One thread at a time may make it.
+    """A call of an entry with some arguments already bound: `call(*others)`. Only one thread at a time may call it.
 
-    Arrays are checked for type and layout, not for length. While it runs other threads of Python run too.
+    Arrays are checked for type and layout, not for length. Other Python threads can run during the call.
     """
 
     def __init__(
         self, name: str, types: str, run: Callable[[int], None], each: Any, code: int, given: Sequence[Any]
     ) -> None:
-        """given : an argument for each type; None is one that every call gives."""
+        """given : an argument for each type; None for those that each call passes."""
         self._name, self._run, self._each, self._held = name, run, each, given
         *places, size = accumulate((_CELLS[kind] for kind in types), initial=1)
         self._whole = (ctypes.c_int64 * size)(code)
@@ -65,15 +65,15 @@ class Call:
         whole = self._whole
         for (kind, place), value in zip(self._open, others, strict=True):
             if kind == VECTOR and value.dtype is _F8 and value.ndim == 1 and value.flags.carray:
-                whole[place], whole[place + 1] = _addressof(_from_buffer(value)), value.size  # what most of them are
+                whole[place], whole[place + 1] = _addressof(_from_buffer(value)), value.size  # the most frequent case
             else:
                 self._put(kind, place, value)
         self._run(self._address)
 
     def over(self, many: int, moved: Mapping[int, int], skipped: np.ndarray) -> Call:
-        """Make this a call that is made `many` times, of whose arguments some move on by so many bytes each time.
+        """Make this call run the entry `many` times, and advance some arguments by a number of bytes each time.
 
-        skipped : (many,) int64, at which not to call; read each time
+        moved : argument → bytes; skipped : (many,) int64, not zero for runs to leave out; read at every call
         """
         rows = [(self._places[argument], size) for argument, size in moved.items()]
         steps = (ctypes.c_int64 * (2 * len(rows)))(*(number for row in rows for number in row))
@@ -95,7 +95,7 @@ class Call:
 
 
 def _address(name: str, kind: str, array: np.ndarray) -> int:
-    """Where its numbers are; TypeError for what compiled code would misread."""
+    """Address of the array's numbers. Raises TypeError for an array that compiled code would misread."""
     wanted, dimensions = _LAYOUT[kind]
     if array.dtype != wanted or array.ndim != dimensions or not array.flags.c_contiguous:
         raise TypeError(
@@ -117,7 +117,7 @@ class Entry:
         Call(*self._call, arguments)()
 
     def bind(self, *arguments: Any) -> Call:
-        """A call with these arguments, of which those that are None are given at every call."""
+        """A `Call` with these arguments bound; each call passes those that are None here."""
         return Call(*self._call, arguments)
 
 
@@ -125,7 +125,7 @@ class Library:
     """A library's entries, as attributes: `library.advance(…)`."""
 
     def __init__(self, path: Path, root: str = KERNELS, level: str | None = None) -> None:
-        """level : of the processor, such as "v2"; the best that it has without. Raises LibraryError."""
+        """level : of the processor, such as "v2"; None takes the best that it has. Raises LibraryError."""
         self.path = path
         loaded = _opened(path)
         names = _manifest(loaded, path, library_digest(root))
@@ -150,7 +150,7 @@ class Library:
 
 
 def _code(loaded: ctypes.CDLL, wanted: str | None) -> tuple[int | None, str]:
-    """Where the code of a level is, of the best one that this processor runs without; None if it runs none."""
+    """Index of the code of a level, by default the best one that this processor runs; None if it runs none."""
     loaded.limberjack_entries.restype = ctypes.c_void_p
     levels = [wanted] if wanted else reversed(TARGETS[host()].processors)
     for level in levels:
@@ -161,7 +161,7 @@ def _code(loaded: ctypes.CDLL, wanted: str | None) -> tuple[int | None, str]:
 
 
 def _opened(path: Path) -> ctypes.CDLL:
-    if path.name != file_name(path, path.name.rpartition("-")[0]):  # the loader may crash on a part of a library
+    if path.name != file_name(path, path.name.rpartition("-")[0]):  # the loader may crash on an incomplete library
         raise LibraryError(f"{path}: the engine's library is damaged. {_remedy(path)}")
     try:
         return ctypes.CDLL(str(path))
@@ -192,17 +192,17 @@ def _too_old(path: Path, level: str | None) -> str:
     return f"{path}: this processor does not run code of {wanted}, the least that the engine is compiled for."
 
 
-#: where a wheel brings the library
+#: where a wheel contains the library
 BINARIES = Path(__file__).resolve().parent / "binaries"
 
 
 def stem_of(root: str) -> str:
-    """limberjack_<root>-<digest>: the libraries of the entries under `root` that these sources make."""
+    """limberjack_<root>-<digest>: the stem of files with a library of the entries under `root` from these sources."""
     return f"limberjack_{root.rpartition('.')[2]}-{library_digest(root)}"
 
 
 def library_path(root: str = KERNELS, platform: str = "") -> Path:
-    """Where the library of the entries under `root` is, built if it is nowhere; this platform's without another."""
+    """Path of the library of the entries under `root`, by default for this platform; builds it if it does not exist."""
     platform = platform or host()
     if platform not in TARGETS:
         raise LibraryError(f"the engine is not compiled for {platform}; it runs on {', '.join(TARGETS)}.")
@@ -217,5 +217,5 @@ def library_path(root: str = KERNELS, platform: str = "") -> Path:
 
 @cache
 def load(root: str = KERNELS, level: str | None = None) -> Library:
-    """The library of the entries under `root`; the engine's without. Raises LibraryError, or as `build.library`."""
+    """The library of the entries under `root`, by default the engine's. Raises as `build.library`, and LibraryError."""
     return Library(library_path(root), root, level)

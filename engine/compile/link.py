@@ -1,6 +1,6 @@
 """Object code and C files → one shared library for a platform.
 
-ziglang's compiler links for every platform; without it, the C compiler at hand links for this machine.
+ziglang's compiler links for every platform; without it, the system's C compiler links for this machine.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from limberjack.engine.compile.plan import Part
 from limberjack.engine.compile.store import cache_folder
 from limberjack.engine.compile.targets import Target, host
 
-#: where the C files of this room are, for includes
+#: folder of the C files of this room, for includes
 C_FILES = Path(__file__).resolve().parent
 
-#: each type in C
+#: C type of each argument type
 _IN_C = {
     INTS: ("int64_t *",),
     FLOATS: ("double *",),
@@ -32,16 +32,16 @@ _IN_C = {
     REAL: ("double",),
     FLAG: ("int64_t",),
 }
-#: which part of a cell (engine.c) holds it
+#: member of a cell (engine.c) that holds each type
 _CELL = {"int64_t *": "ints", "double *": "floats", "int64_t": "whole", "double": "real"}
 
 
 class LinkError(LimberjackError, RuntimeError):
-    """The compiler failed."""
+    """Raised when the compiler fails."""
 
 
 class PlatformError(LinkError):
-    """It failed for one platform; others may be linked."""
+    """Raised when the compiler fails for one platform; it may link for others."""
 
 
 def compiler(target: Target) -> list[str]:
@@ -71,14 +71,14 @@ def write_entries(folder: Path, parts: Iterable[Part], digest: str) -> Path:
 
 
 def _row(part: Part) -> str:
-    """Types of an entry's arguments, and the cells that hold them."""
+    """The line of entries.h for an entry: types of its arguments, and the cells that hold them."""
     kinds = [kind for letter in part.arguments for kind in _IN_C[letter]]
     cells = ", ".join(f"c[{i}].{_CELL[kind]}" for i, kind in enumerate(kinds, 1))
     return f"({', '.join(kinds)}), ({cells})"
 
 
 def _listed(objects: Sequence[Path], folder: Path) -> Path:
-    """A file that names these for a compiler: Windows takes no command longer than 32767 characters."""
+    """Write a response file with these arguments for a compiler: Windows limits commands to 32767 characters."""
     listed = folder / "objects.txt"
     quoted = (file.as_posix().replace('"', '\\"') for file in objects)
     listed.write_text("".join(f'"{name}"\n' for name in quoted), encoding="utf-8")
@@ -86,7 +86,7 @@ def _listed(objects: Sequence[Path], folder: Path) -> Path:
 
 
 def link(target: Target, sources: Sequence[Path], objects: Sequence[Path], output: Path, *libraries: str) -> None:
-    """Write the shared library of a target to `output`, beside which headers are that are generated."""
+    """Write the shared library of a target to `output`; generated headers are in the same folder."""
     command = [*compiler(target), "-std=c11", "-O2", "-shared", "-fvisibility=hidden", "-s", "-g0"]
     command += ["-fPIC"] if "windows" not in target.name else []
     folders = sorted({C_FILES, *(file.parent for file in sources)})

@@ -1,8 +1,8 @@
 """Entries and routines → LLVM bitcode → object code for targets, on all cores.
 
-Run as `python -m limberjack.engine.compile.lower FOLDER PLAN ROOT TARGET [_worlds]`: a process of its own, since numba
-reads once, at import, for which processor it optimises. Code for every target and level is generated from one bitcode:
-the passes that decide which products and sums fuse have then run once, so that all processors with fused multiply-add
+Run as `python -m limberjack.engine.compile.lower FOLDER PLAN ROOT TARGET [_worlds]`, in a separate process, since numba
+reads once, at import, for which processor it optimises. Code for every target and level is generated from one bitcode.
+The passes that decide which products and sums are fused have then run once, so all processors with fused multiply-add
 give the same bits.
 """
 
@@ -25,14 +25,14 @@ from limberjack.engine.compile.shell import shell
 from limberjack.engine.compile.store import keep
 from limberjack.engine.compile.targets import TARGETS, Target
 
-#: Windows waits for no more
+#: most processes that Windows can wait for
 _MOST_WORKERS = 61
 
 
 def bitcode(known: Compiled, worlds: bool = False) -> bytes:
-    """Optimised code of an entry or routine, alone in its module under its symbol; an entry's is C's to call.
+    """Optimised code of an entry or routine, in a module of its own under its symbol; C can call that of an entry.
 
-    worlds : whether it is to be widened for several worlds; then loops over one world's numbers stay as they are
+    worlds : whether it will be widened for several worlds; then loops over one world's numbers are not vectorised
     """
     from limberjack.engine.compile.inner_code import optimised
 
@@ -53,7 +53,7 @@ def bitcode(known: Compiled, worlds: bool = False) -> bytes:
 
 
 def _hide(module: llvm.ModuleRef, symbol: str) -> None:
-    """Leave one symbol to the linker. Others go by their place: numba's names count what was compiled before."""
+    """Keep only one symbol visible, and number all others: numba's names depend on what was compiled before."""
     for number, other in enumerate([*module.functions, *module.global_variables]):
         if not other.is_declaration and other.name != symbol:
             other.linkage = "internal"
@@ -62,12 +62,12 @@ def _hide(module: llvm.ModuleRef, symbol: str) -> None:
 
 
 def _context(module: llvm.ModuleRef) -> llvm.ContextRef:
-    """Modules can be linked within one context alone."""
+    """The context of a module: only modules of the same context can be linked."""
     return module._context  # type: ignore[no-any-return]
 
 
 def _tidy(module: llvm.ModuleRef) -> None:
-    """Take the function into its shell, and leave out what is not called any longer. Nothing else is optimised here."""
+    """Inline the function into its shell, and remove what is no longer called. There is no other optimisation here."""
     machine = llvm.Target.from_default_triple().create_target_machine()
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
@@ -77,7 +77,7 @@ def _tidy(module: llvm.ModuleRef) -> None:
 
 
 def _make(parts: Sequence[Part], folder: Path, target: Target) -> None:
-    """Make what is not there of parts that are one function's."""
+    """Make the missing files of the parts of one function."""
     for part in parts:
         known = FUNCTIONS[part.name]
         code = keep(part.bitcode_file(folder), partial(bitcode, known, part.worlds)).read_bytes()
@@ -87,16 +87,16 @@ def _make(parts: Sequence[Part], folder: Path, target: Target) -> None:
 
 
 def _begin(root: str) -> list[Part]:
-    """Make a process ready to compile; returns what there is. A forked worker is ready, one that was spawned is not."""
+    """Prepare a process for compiling; returns all parts. A forked worker is prepared already, a spawned one is not."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return parts_of(root)
 
 
 def main(folder: Path, plan: Path, root: str, target: Target, worlds: bool) -> None:
-    """Make every file that is not there, and the plan last of all, which says what they are.
+    """Make every missing file, and last the plan, which lists them.
 
-    worlds : whether code for several worlds is made as well
+    worlds : whether to make code for several worlds too
     """
     parts = _begin(root)
     for name in ("bitcode", target.name):
@@ -107,7 +107,7 @@ def main(folder: Path, plan: Path, root: str, target: Target, worlds: bool) -> N
     functions = [[part for part in wanted if part.name == name] for name in dict.fromkeys(p.name for p in wanted)]
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     workers = min(cores, _MOST_WORKERS)
-    with ProcessPoolExecutor(workers, initializer=_begin, initargs=(root,)) as pool:  # one that dies ends it: an error
+    with ProcessPoolExecutor(workers, initializer=_begin, initargs=(root,)) as pool:  # raises if a worker dies
         list(pool.map(partial(_make, folder=folder, target=target), functions))
     os.replace(listed, plan)
 

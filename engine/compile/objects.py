@@ -13,8 +13,8 @@ from limberjack.engine.compile.compiled import PREFIX, Compiled
 from limberjack.engine.compile.targets import FULL_WIDTH, Target
 from limberjack.engine.compile.worlds.widening import widened
 
-#: Where functions begin their frames: at a multiple of the widest register's bytes. Callers promise 16, by which
-#: registers that are kept in the frame lie across two cache lines, or not, as the caller's stack happens to stand.
+#: Alignment of stack frames: the size of the widest register. Callers guarantee only 16 bytes. With these, a register
+#: that is spilled to the frame may lie across two cache lines, depending on the caller's stack.
 _FRAME = {"v3": " alignstack(32)", "v4": " alignstack(64)"}
 _DEFINED = re.compile(rf"^(define [^\n]*@{PREFIX}\w+\([^\n]*\)[^\n{{]*?) \{{$", flags=re.M)
 
@@ -27,9 +27,9 @@ def _start_llvm() -> None:
 
 @contextmanager
 def module_of(code: str | bytes) -> Iterator[llvm.ModuleRef]:
-    """The module of LLVM's text or bitcode, in a context of its own.
+    """The module of LLVM's text or bitcode, in a new context.
 
-    It is closed before its context; the garbage collector may free them the other way round, and LLVM crashes then.
+    It is closed before its context; the garbage collector might free the context first, and LLVM would crash.
     """
     context = llvm.create_context()
     module = llvm.parse_assembly(code, context) if isinstance(code, str) else llvm.parse_bitcode(code, context)
@@ -41,17 +41,17 @@ def module_of(code: str | bytes) -> Iterator[llvm.ModuleRef]:
 
 
 def object_code(bitcode: bytes, target: Target, level: str) -> bytes:
-    """Code of an entry or routine <name> for one level of the target's processors, as limberjack_<name>_<level>.
+    """Object code of an entry or routine <name> for one level of the target's processors: limberjack_<name>_<level>.
 
-    Routines that it calls get that ending as well.
+    The names of routines that it calls get the same suffix.
     """
     with module_of(bitcode) as module:
-        text = str(module)  # LLVM reads the layout of the data when it parses, so it has to be in the text
+        text = str(module)  # LLVM reads the data layout when it parses, so the text must contain it
     return _emitted(text, target, level, "")
 
 
 def worlds_code(known: Compiled, bitcode: bytes, target: Target, level: str) -> bytes:
-    """The same for as many worlds at once as a level's registers hold, as limberjack_<name>_worlds_<level>."""
+    """The same for as many worlds at once as fit into a register of the level: limberjack_<name>_worlds_<level>."""
     with module_of(bitcode) as module:
         text = str(module)
     return _emitted(widened(known, text, target.worlds[level]), target, level, FULL_WIDTH.get(level, ""))

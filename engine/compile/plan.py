@@ -1,4 +1,4 @@
-"""What is compiled for a root package or module: its entries, all routines, and the names of the files they become."""
+"""What is compiled for a root package or module: its entries, all routines, and the names of their files."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from limberjack.engine.compile.sources import digest_of, sources_of
 from limberjack.engine.compile.targets import Target
 
 _HERE = Path(__file__).resolve().parent
-#: of this room, what the bitcode and what the object code is made by
+#: modules of this room that make the bitcode, and that make the object code
 _LOWERING = ("compiled.py", "inner_code.py", "kernel.py", "lower.py", "shell.py")
 _EMITTING = ("objects.py", "targets.py")
-#: what code for several worlds is made by besides
+#: modules that in addition make code for several worlds
 _WIDENING = sorted((_HERE / "worlds").glob("*.py"))
 
 
@@ -26,7 +26,7 @@ _WIDENING = sorted((_HERE / "worlds").glob("*.py"))
 class Part:
     """Code of an entry or routine, for one world or for several at once.
 
-    Its types are as in `Compiled`; then hashes of what its bitcode and object code are made from.
+    Its types are as in `Compiled`; then hashes of the sources of its bitcode and of its object code.
     """
 
     name: str
@@ -38,20 +38,20 @@ class Part:
 
     @property
     def symbol(self) -> str:
-        """The name that callers know it by."""
+        """The name by which callers refer to it."""
         return f"{self.name}{WORLDS}" if self.worlds else self.name
 
     def bitcode_file(self, folder: Path) -> Path:
-        """Where its bitcode is kept."""
+        """Name of the file with its bitcode."""
         return folder / "bitcode" / f"{self.symbol}-{self.bitcode}.bc"
 
     def object_files(self, folder: Path, target: Target) -> dict[str, Path]:
-        """Where its object code is kept, for each level of a target's processors."""
+        """Names of the files with its object code, for each level of a target's processors."""
         return {level: folder / target.name / f"{self.symbol}-{self.code}-{level}.o" for level in target.processors}
 
 
 def parts_of(root: str) -> list[Part]:
-    """The parts of the entries under `root`, those first that are made from most. Imports all of their modules."""
+    """The parts of the entries under `root`, those with most sources first. Imports all of their modules."""
     from limberjack.engine.compile.kernel import FUNCTIONS
 
     for module in _modules(root):
@@ -65,14 +65,14 @@ def parts_of(root: str) -> list[Part]:
         code = digest_of([_HERE / name for name in _EMITTING], bitcode)
         parts.append(Part(known.name, known.arguments, known.entry, bitcode, code))
         if known.worlds:
-            arguments = known.arguments + INTS * known.entry  # where it says whether the worlds agreed
+            arguments = known.arguments + INTS * known.entry  # where the entry reports whether the worlds agreed
             code = digest_of(_WIDENING, code)
             parts.append(Part(known.name, arguments, known.entry, bitcode, code, worlds=True))
     return sorted(parts, key=lambda part: (-sizes[part.name], part.symbol))
 
 
 def versions() -> list[str]:
-    """The compiler's."""
+    """Versions of the compiler's packages."""
     return [f"{name} {importlib.metadata.version(name)}" for name in ("numba", "llvmlite")]
 
 
@@ -89,5 +89,5 @@ def written(parts: list[Part]) -> bytes:
 
 
 def read(text: bytes) -> list[Part]:
-    """What `written` wrote."""
+    """The parts from the bytes of `written`."""
     return [Part(**fields) for fields in json.loads(text)]

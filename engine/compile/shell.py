@@ -1,8 +1,7 @@
-"""Shells around entries: what C and Python call, without numba's convention.
+"""Shells around entries: functions that C and Python can call without numba's calling convention.
 
-numba hands an array over as seven values (memory information, parent, items, item size, data, lengths, strides), after
-two addresses for a result and an exception, of which kernels have neither. Callers hand over what `Compiled.arguments`
-says.
+numba passes an array as seven values (memory information, parent, items, item size, data, lengths, strides), after two
+addresses for a result and an exception, which kernels do not have. Callers pass what `Compiled.arguments` says.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from typing import Any
 
 from limberjack.engine.compile.compiled import FLAG, FLOATS, INTS, MATRIX, REAL, VECTOR, WHOLE, Compiled
 
-#: of each type: what the caller hands over, and what becomes of it
+#: for each type: what the caller passes, and what the shell passes on
 _TAKEN = {
     INTS: ("ptr %{0}", "{1}, i64 0, i64 8"),
     FLOATS: ("ptr %{0}", "{1}, i64 0, i64 8"),
@@ -23,7 +22,7 @@ _TAKEN = {
 }
 _ARRAY = "ptr null, ptr null, i64 {items}, i64 8, ptr %{name}"
 _ITEMS = {VECTOR: "%{0}.n", MATRIX: "%{0}.items"}
-#: what is computed for it before
+#: for each type: what the shell computes first
 _BEFORE = {
     MATRIX: ["%{0}.items = mul i64 %{0}.n, %{0}.m", "%{0}.stride = mul i64 %{0}.m, 8"],
     FLAG: ["%{0}.flag = trunc i64 %{0} to i8"],
@@ -31,7 +30,7 @@ _BEFORE = {
 
 
 def shell(known: Compiled, function: Any) -> str:
-    """LLVM's text of a function under the entry's symbol that calls the one that numba made."""
+    """LLVM's text of a function with the entry's symbol, which calls the function that numba made."""
     taken, handed, lines = [], ["ptr %result", "ptr %exception"], []
     for i, kind in enumerate(known.arguments):
         name = f"a{i}"

@@ -1,4 +1,4 @@
-"""What compiled code is made from: which files, and hashes of them that say whether it is still the code of these."""
+"""The sources of compiled code: their files, and hashes that show whether the code is up to date."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ KERNELS = "limberjack.engine.kernels"
 _ENGINE = Path(__file__).resolve().parents[1]
 _PACKAGE = "limberjack."
 _ROOM = "limberjack.engine."
-#: C files that are linked with the engine's entries, and the module that makes a header for them
+#: C files that are linked with the engine's entries, and the module that generates their header
 NATIVE, LAYOUT = _ENGINE / "native", "limberjack.engine.native.layout"
-#: the rooms that kernels and the tables they read are made in
+#: the rooms of kernels and of the tables that they read
 _ROOMS = ("algebra", "compile", "kernels", "tables")
 
 
 def digest_of(files: Iterable[Path], *words: str) -> str:
-    """16 hexadecimal digits for these words and the contents of files, whose order does not matter."""
+    """A hash of 16 hexadecimal digits of these words and of the contents of files; the files' order does not matter."""
     digest = hashlib.sha256("\n".join(words).encode())
     for file in sorted(set(files)):
         digest.update(b"\0" + file.name.encode() + b"\0" + file.read_bytes())
@@ -31,18 +31,18 @@ def digest_of(files: Iterable[Path], *words: str) -> str:
 
 
 def library_sources() -> list[Path]:
-    """All files of the rooms that the library is made in, and the C files that are linked with it."""
+    """All files of the rooms from which the library is made, and the C files that are linked with it."""
     rooms = [path for room in _ROOMS for path in (_ENGINE / room).rglob("*") if path.suffix in (".py", ".c", ".h")]
     return [*rooms, *NATIVE.glob("*.[ch]"), _file(LAYOUT)]
 
 
 def library_digest(root: str = KERNELS) -> str:
-    """Hash of all that a library of the entries under `root` is made from."""
+    """Hash of all sources of a library of the entries under `root`."""
     return digest_of([*library_sources(), *(_file(root) for _ in range(root != KERNELS))], root)
 
 
 def _file(module: str) -> Path:
-    """The file of a module or package; of the modules that are not there a path that does not exist."""
+    """The file of a module or package; for an absent module a path that does not exist."""
     if not module.startswith(_PACKAGE):
         found = importlib.util.find_spec(module)
         return Path(found.origin if found and found.origin else module)
@@ -73,5 +73,5 @@ def sources_of(module: str) -> list[Path]:
 
 
 def file_name(library: Path, stem: str) -> str:
-    """<stem>-<checksum>.<suffix>: what the library is called, so that a damaged one is known by its name."""
+    """<stem>-<checksum>.<suffix>, the name of a library file; the checksum in it reveals a damaged file."""
     return f"{stem}-{zlib.crc32(library.read_bytes()):08x}{library.suffix}"

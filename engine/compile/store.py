@@ -1,4 +1,4 @@
-"""Where compiled code is kept: files that are there whole or not at all, however the process that writes them ends."""
+"""The cache of compiled code. A file in it is complete or absent, even if the process that writes it is killed."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from limberjack.file_locks import take
 
 
 def cache_folder() -> Path:
-    """The folder of this user for all that is compiled."""
+    """The user's folder for compiled code."""
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("limberjack")) / "compiled"
 
 
 def keep(path: Path, make: Callable[[], bytes]) -> Path:
-    """The file, made if it is not there. One process at a time may write it."""
+    """The file, which is made if absent. One process at a time may write it."""
     if not path.is_file():
         unfinished = path.with_name(f"{path.name}.unfinished")
         unfinished.write_bytes(make())
@@ -28,7 +28,7 @@ def keep(path: Path, make: Callable[[], bytes]) -> Path:
 
 @contextmanager
 def alone(made: Path) -> Iterator[None]:
-    """Until no other process makes the same; one that dies lets go, and one that hangs is ended (`children.run`)."""
+    """Wait for other processes that make the same. A lock ends with its process; `children.run` ends one that hangs."""
     made.parent.mkdir(parents=True, exist_ok=True)
     with made.with_name(f"{made.name}.lock").open("w") as lock:
         take(lock.fileno(), wait=True)

@@ -1,4 +1,4 @@
-"""The platforms that code is generated for, and levels of their processors."""
+"""The platforms for which code is generated, and levels of their processors."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Target:
     """One platform.
 
     name : platform tuple of FMI 3; triple : of LLVM; zig : target of `zig cc`, with the oldest C library it runs on
-    suffix : of a shared library; processors : level → processor of LLVM that its code is generated for
-    options : what the linker needs besides; worlds : level → how many worlds its code for several takes at once
+    suffix : of a shared library; processors : level → LLVM's name of the processor
+    options : further options of the linker; worlds : level → number of worlds that its code for several takes at once
     """
 
     name: str
@@ -31,9 +31,9 @@ class Target:
         return {level: WORLDS_AT_ONCE[level] for level in self.processors}
 
 
-#: of each level: numbers of eight bytes in a vector register
+#: for each level: how many float64 numbers fit into a vector register
 WORLDS_AT_ONCE = {"v2": 2, "v3": 4, "v4": 8, "base": 2}
-#: features that make LLVM use the whole of it
+#: features that make LLVM use the whole register
 FULL_WIDTH = {"v4": "-prefer-256-bit"}
 
 _X86 = {"v2": "x86-64-v2", "v3": "x86-64-v3", "v4": "x86-64-v4"}
@@ -61,7 +61,7 @@ def host() -> str:
 
 
 def chosen(names: str | Sequence[str] | None) -> list[Target]:
-    """Targets by name: None or "all", "host", or a list; ArgumentError names the known ones."""
+    """Targets by name: None or "all", "host", or a list. Raises ArgumentError, which lists the known names."""
     given = [names] if isinstance(names, str) else list(names or ["all"])
     listed = [t for name in given for t in (TARGETS if name == "all" else [host() if name == "host" else name])]
     for name in listed:

@@ -54,18 +54,18 @@ def read_mesh(path: Path) -> tuple[np.ndarray, list[list[int]]]:
 
 
 def _stl(data: bytes) -> tuple[np.ndarray, list[list[int]]]:
-    """Binary if the number of triangles at its head fits its length: some binary files begin with "solid" as well."""
+    """Binary if the number of triangles in the header fits the length: some binary files begin with "solid" too."""
     count = int.from_bytes(data[_STL_HEAD - 4 : _STL_HEAD], "little")
     if len(data) >= _STL_HEAD and len(data) == _STL_HEAD + _STL.itemsize * count:
         corners = np.frombuffer(data, _STL, offset=_STL_HEAD)["corners"].astype(float).reshape(-1, 3)
     else:
         words = data.decode("ascii", "replace").split()
         if not words or words[0].lower() != "solid":
-            raise ValueError("its length is not that of the triangles at its head, and it is no text either")
+            raise ValueError("its length does not fit the number of triangles in its header, and it is not text")
         places = [i for i, word in enumerate(words) if word.lower() == "vertex"]
         corners = np.array([[float(x) for x in words[i + 1 : i + 4]] for i in places]).reshape(-1, 3)
     if len(corners) % 3:
-        raise ValueError("its last triangle is not whole")
+        raise ValueError("its last triangle is incomplete")
     return corners, np.arange(len(corners)).reshape(-1, 3).tolist()
 
 
@@ -81,7 +81,7 @@ def _obj(text: str) -> tuple[np.ndarray, list[list[int]]]:
             places = [int(word.split("/")[0]) for word in words[1:]]
             faces.append([place - 1 if place > 0 else len(corners) + place for place in places])
             if len(places) < 3 or min(faces[-1]) < 0:
-                raise ValueError(f"the face '{line.strip()[:60]}' has no three corners")
+                raise ValueError(f"the face '{line.strip()[:60]}' does not have three valid corners")
     if faces and max(max(face) for face in faces) >= len(corners):
         raise ValueError("a face names a corner that the file does not have")
     return np.array(corners).reshape(-1, 3), faces

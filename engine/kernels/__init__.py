@@ -1,1 +1,1 @@
-"""The compiled engine: one generic text for every model; the model is data."""
+"""The compiled engine: the same code for every model; the model is data."""

@@ -6,5 +6,5 @@ from limberjack.engine.compile.library import Library, load
 
 
 def entries() -> Library:
-    """The entries; each takes (ints, floats, work, …), see its docstring. The library is loaded at the first call."""
+    """The entries; each takes (ints, floats, work, …) as its docstring says. The first call loads the library."""
     return load()

@@ -89,7 +89,7 @@ def _require_distance(plant: Plant, system: System) -> None:
     entries().totals(plant.ints, plant.floats, plant.new_work(), system.q0, system.v0, totals)
     if not np.isfinite(totals[1]):
         raise ModelError(
-            "the centre of mass of a body starts at the centre of the central field, where gravity has no end",
+            "the centre of mass of a body starts at the centre of the central field, where gravity is infinite",
             where=f"{system.source or system.name}, gravity",
             remedy="Give the centre's position, or the body an initial position away from it",
         )

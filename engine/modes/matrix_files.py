@@ -87,7 +87,7 @@ def read_masses(name: str, folder: Path, ids: np.ndarray) -> np.ndarray:
     """(N,) masses of the nodes with these ids, from a .csv with the columns node, mass; 0 for nodes not in it."""
     path, _ = _split(name, folder)
     if path.suffix.lower() != ".csv":
-        _fail(path, "", "is no table", "Give a .csv file with the columns node,mass")
+        _fail(path, "", "is not a table", "Give a .csv file with the columns node,mass")
     index = {int(identity): i for i, identity in enumerate(ids)}
     masses = np.zeros(len(ids))
     for line, (node, mass) in enumerate(_table(path, ("node", "mass")), start=2):

@@ -1,9 +1,9 @@
 /* The engine in C: checks before a run, and steps. */
 #include "core.h"
 
-#define BATCH 256 /* integrator's steps from one look to the next at whether to go on */
+#define BATCH 256 /* integrator's steps between two calls of `goes_on` */
 
-/* Says what `check` found, and what the model cannot do therefore; `place` is its second number. */
+/* Writes what `check` found, and what the model therefore cannot do; `place` is its second number. */
 static void tell(Core *core, const char *verb, int64_t status, int64_t place)
 {
     const int64_t n_q = (int64_t)core->file.header->n_q;
@@ -55,7 +55,7 @@ static CoreStatus diverged(Core *core, const int64_t *report, double reached)
     return CORE_DIVERGED;
 }
 
-/* Steps from one look to the next at whether to go on. */
+/* Steps between two calls of `goes_on`. */
 static int64_t batch(const Core *core, int64_t count, GoesOn goes_on)
 {
     const int64_t substeps = (int64_t)core->file.header->substeps;

@@ -76,7 +76,7 @@ CoreStatus core_not_finite(Core *core, const Variable *variable)
     return CORE_NOT_FINITE;
 }
 
-/* Is a value one that means that there is no bound? */
+/* Does the value mean that there is no bound? */
 static bool is_endless(const Variable *variable, double value)
 {
     return variable->flags & FLAG_ENDLESS && isinf(value) && (value == variable->min || value == variable->max);

@@ -1,10 +1,10 @@
-/* The engine in C: what runs for every number that is read or set. Part of core.h. */
+/* The engine in C: functions that run for every number that is read or set. Part of core.h. */
 #ifndef LIMBERJACK_CORE_VALUES_H
 #define LIMBERJACK_CORE_VALUES_H
 
 #include <math.h>
 
-/* Lets the next question see a change. */
+/* Marks computed vectors as out of date after a change. */
 static inline void core_changed(Core *core, bool parameters)
 {
     core->fresh = 0;
@@ -14,7 +14,7 @@ static inline void core_changed(Core *core, bool parameters)
     core->unchecked = core->unchecked || parameters;
 }
 
-/* Computed vectors, up to date. */
+/* Brings computed vectors up to date. */
 static inline const double *core_observed(Core *core)
 {
     if (!(core->fresh & FRESH_OBSERVED))
@@ -36,7 +36,7 @@ static inline const double *core_surveyed(Core *core)
     return core->surveyed;
 }
 
-/* The vector that the offset of a variable counts in which may be set; NULL for others. */
+/* The vector to which the offset of a settable variable refers; NULL for other variables. */
 static inline double *core_settable(Core *core, const Variable *variable)
 {
     const PlantFileHeader *header = core->file.header;
@@ -49,7 +49,7 @@ static inline double *core_settable(Core *core, const Variable *variable)
     }
 }
 
-/* The vector that a variable's offset counts in, up to date; NULL for regions that the owner has, or nobody. */
+/* The vector to which a variable's offset refers, up to date; NULL for regions of the owner, and for unknown ones. */
 static inline const double *core_vector(Core *core, const Variable *variable)
 {
     switch (variable->region) {
@@ -77,7 +77,7 @@ static inline CoreStatus core_get(Core *core, const Variable *variable, const do
     return core_not_finite(core, variable);
 }
 
-/* Are these numbers such that no flag of the variable need be asked? */
+/* Are these numbers valid whatever the variable's flags? */
 static inline bool core_in_range(const Variable *variable, const double *values)
 {
     bool good = !(variable->flags & (FLAG_ENDLESS | FLAG_WHOLE));

@@ -1,4 +1,4 @@
-"""`embed`: a folder with what programs in C and C++ are compiled and linked with."""
+"""`embed`: a folder with the headers and libraries for programs in C and C++."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from limberjack.scratch import Scratch
 from limberjack.version import __version__
 
 HEADER, IMPORTS = "limberjack.h", "lib/limberjack.lib"
-#: template → where it goes
+#: template → its destination
 _TEMPLATES = {
     "limberjack.pc.in": "lib/pkgconfig/limberjack.pc",
     "limberjack-config.cmake.in": "lib/cmake/limberjack/limberjack-config.cmake",
@@ -32,10 +32,11 @@ _TEMPLATES = {
 def embed(folder: str | os.PathLike[str] | None = None, platform: str = "host") -> Path:
     """Write include/ and lib/ (for Windows bin/ too) below a folder, which may be moved as a whole; returns it.
 
-    folder : made if it is not there; None takes one in the user's cache
-    platform : whose programs it is for, as "aarch64-linux", or "host"
+    folder : made if it does not exist; None takes one in the user's cache
+    platform : the programs' platform, such as "aarch64-linux", or "host"
 
-    Raises ArgumentError for no platform and where nothing can be written, and what building the library raises.
+    Raises ArgumentError for an unknown platform or if the folder cannot be written, and what building the library
+    raises.
     """
     if platform == "all":
         raise ArgumentError("a folder is for one platform; give its name, and others folders of their own.")
@@ -67,7 +68,7 @@ def _fill(prefix: Path, target: Target, library: Path) -> None:
 
 
 def _import_library(name: str) -> bytes:
-    """What programs for Windows are linked with instead of the library itself."""
+    """Write the import library, with which programs for Windows are linked instead of the library itself."""
     if importlib.util.find_spec("ziglang") is None:
         raise MissingExtraError("an import library for Windows", "ziglang", "build")
     header = (NATIVE / HEADER).read_text(encoding="utf-8")
@@ -83,7 +84,7 @@ def _import_library(name: str) -> bytes:
 
 
 def _put(path: Path, content: bytes) -> None:
-    """Write a file that is there whole or not at all."""
+    """Write a file atomically: it is complete or absent."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     unfinished.write_bytes(content)
@@ -91,7 +92,7 @@ def _put(path: Path, content: bytes) -> None:
 
 
 def _point(path: Path, name: str) -> None:
-    """Make the name that a linker looks for a link to the file beside it."""
+    """Make a link with the name that a linker searches, to the file beside it."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     unfinished.symlink_to(name)
     os.replace(unfinished, path)

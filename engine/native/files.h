@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* A file to read, binary. NULL where there is none, and for anything but a file, such as a pipe, which could block. */
+/* Opens a file for binary reading. NULL if there is none, and for anything but a file: a pipe could block. */
 FILE *file_open(const char *path);
 
 #endif

@@ -1,17 +1,17 @@
-/* What the shim calls of the engine's entries (engine/compile/levels.h), which are compiled from the functions that
- * Python runs.
+/* The entries of the engine (engine/compile/levels.h) that the shim calls, compiled from the functions that Python
+ * runs.
  *
  * Every pointer is to memory of the instance; no entry allocates. `ints` and `floats` are the Plant, `work` its
  * scratch, `state` is [t, steps, q (nq), v (nv), command (nu), switches]: see engine/tables/plant.py.
  *
- * sizes(ints, sizes): lengths that the counts at the head of ints ask for: sizes[10] = ints, floats, work, state,
+ * sizes(ints, sizes): lengths that follow from the counts at the head of ints: sizes[10] = ints, floats, work, state,
  * observed, surveyed, switches, commands, and room and slopes of `state_slopes`, 0 without them. Reads those counts
  * only.
  *
  * advance(ints, floats, work, state, dt, integrator, substeps, steps, ahead, report): `steps` steps of dt; report[3]
  * = status, velocity index j or -1 - coordinate index or loop, steps done. A step that fails leaves the state at the
- * last good one. Prescribed motions are where their commands have them `ahead` steps from now, at least `steps`: at
- * the end of a communication step.
+ * last good one. Prescribed motions reach their commands `ahead` steps from now, at least `steps`: at the end of a
+ * communication step.
  *
  * observe(ints, floats, work, state, tau, vdot, outputs): tau (nv), vdot (nv), sensor outputs (ny) at state and
  * commands
@@ -20,7 +20,7 @@
  * row of 13 a node: position (3), quaternion w x y z (4), angular velocity (3), linear velocity (3), inertial axes]
  *
  * rates(ints, floats, state, qdot): dq/dt (nq) at state, whose quaternions may have any length but 0. All other
- * entries want unit quaternions, as `normalise` makes them.
+ * entries need unit quaternions, as `normalise` makes them.
  *
  * normalise(ints, floats, state): brings the quaternions in state to unit length; one that is unit to 1e-15 keeps its
  * bits.
@@ -31,7 +31,7 @@
  *
  * refresh(ints, floats): recomputes what depends on tunable parameters (masses); call after any parameter changed.
  *
- * check(ints, floats, state, report): are parameters and state fit to run? report[2] = status; velocity index
+ * check(ints, floats, state, report): are parameters and state valid? report[2] = status; velocity index
  * (limits), first coordinate of the quaternion whose length is off by more than 1e-6, or coordinate / nq + velocity
  * index that is not finite.
  *
@@ -39,13 +39,13 @@
  * without the dynamics
  *
  * state_slopes(ints, floats, work, room, state, slopes): slopes (2 nv + ny + 1, nq + nv + nu), row by row:
- * derivatives of what is observed in [q | v | command] of state, whose quaternions may have any length but 0. The
- * last row has 1 over a column that is known, and 0 where it is not: over coordinates of custom hinges, and
+ * derivatives of the observed vectors by [q | v | command] of state, whose quaternions may have any length but 0. The
+ * last row has 1 in a column that is known, and 0 in one that is not: for coordinates of custom hinges, and
  * everywhere if a sensor's slopes have no closed form. `room` is scratch.
  *
  * trust(ints, floats, n, report): report[1] = 0, or the number of the table in ints (n numbers) with an index that
- * would lead an entry out of its vectors; reads no floats. A file may be damaged and its checksum right: no other
- * entry is called before this.
+ * would lead an entry out of its vectors; reads no floats. A file may be damaged although its checksum is right:
+ * call this before any other entry.
  */
 #ifndef LIMBERJACK_KERNELS_H
 #define LIMBERJACK_KERNELS_H

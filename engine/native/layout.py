@@ -1,4 +1,4 @@
-"""`layout.h`: what C knows of Plant.ints, made from the tables (tables/plant.py) whenever it is compiled."""
+"""`layout.h`: the layout of Plant.ints for C, generated from the tables (tables/plant.py) before C is compiled."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 #include "layout.h"
 #include "limberjack_model.h"
 
-#define MOST_STEPS ((int64_t)1 << 53) /* of a call: beyond, the state's float64 no longer counts them */
+#define MOST_STEPS ((int64_t)1 << 53) /* of a call: the state's float64 cannot count more */
 
 static const Words words = {
     {"write it again with 'limberjack compile MODEL'", "give the path of a file that 'limberjack compile MODEL' wrote"},
@@ -94,7 +94,7 @@ int lj_settle(lj_model *model)
     return LJ_OK;
 }
 
-/* The variables of indices, none of them beyond the table; NULL if one is, or a vector is NULL. */
+/* The variables with these indices; NULL if one is beyond the table, or a vector is NULL. */
 static const Variable *table(lj_model *model, const uint32_t *indices, size_t n, const double *values)
 {
     if (!lj_usable(model) || (n && (!lj_has(model, indices, "indices") || !lj_has(model, values, "values"))))

@@ -5,7 +5,7 @@
 #include "layout.h"
 #include "limberjack_model.h"
 
-#define MOST_NAME 1000 /* bytes of a name and what stands around it */
+#define MOST_NAME 1000 /* bytes of a name with its group and leaf */
 
 /* The number of a loop, or -1. */
 static int64_t place_of(const lj_model *model, const char *loop)
@@ -19,7 +19,7 @@ static int64_t place_of(const lj_model *model, const char *loop)
     return -1;
 }
 
-/* Whether "<group>.<loop>.<leaf>" is true; false too where the model has no such quantity, which *known tells. */
+/* Whether "<group>.<loop>.<leaf>" is true; false too if the model has no such quantity, which *known reports. */
 static bool is_true(lj_model *model, const char *group, const char *loop, const char *leaf, bool *known)
 {
     char name[MOST_NAME];
@@ -32,7 +32,7 @@ static bool is_true(lj_model *model, const char *group, const char *loop, const 
     return core_vector(&model->core, variable)[variable->offset] > 0.5;
 }
 
-/* May the loop be switched, and is it not so already? */
+/* Is the loop switchable, and not yet in the wanted state? */
 static bool may_switch(lj_model *model, const char *loop, int64_t place, bool close)
 {
     bool known = false;

@@ -1,4 +1,4 @@
-/* What the files limberjack*.c share: a model behind the C interface. */
+/* Declarations that the files limberjack*.c share: a model behind the C interface. */
 #ifndef LIMBERJACK_MODEL_OF_C_H
 #define LIMBERJACK_MODEL_OF_C_H
 
@@ -9,16 +9,16 @@
 
 struct lj_model {
     Core core;
-    uint32_t *slots; /* a table of names: index + 1, or 0 where nothing is */
+    uint32_t *slots; /* a hash table of names: index + 1, or 0 for an empty slot */
     uint64_t n_slots;
     bool is_open;
 };
 
-/* May the model be used? If it is open; NULL may not, and says nothing. */
+/* Is the model open? False for NULL, for which there is no message. */
 bool lj_usable(lj_model *model);
-/* Are the model and the pointers handed over? `what` names the one that may be NULL. */
+/* Is the model open, and is no pointer NULL? `what` names the pointer for the message. */
 bool lj_has(lj_model *model, const void *pointer, const char *what);
-/* Brings the model into a condition to be asked or stepped, after values were set. */
+/* Prepares the model for reading or stepping after values were set. */
 int lj_settle(lj_model *model);
 
 /* limberjack_names.c: makes the table, false without memory; the index of a name, or -1. */

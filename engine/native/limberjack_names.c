@@ -32,7 +32,7 @@ static uint32_t *slot_of(const lj_model *model, const char *name)
 bool lj_index_names(lj_model *model)
 {
     const uint32_t count = (uint32_t)model->core.file.header->n_variables;
-    for (model->n_slots = 2; model->n_slots < 2 * (uint64_t)count;) /* at least half of them stay empty */
+    for (model->n_slots = 2; model->n_slots < 2 * (uint64_t)count;) /* at least half of the slots stay empty */
         model->n_slots *= 2;
     model->slots = calloc((size_t)model->n_slots, sizeof *model->slots);
     for (uint32_t i = 0; model->slots && i < count; i++)
@@ -50,7 +50,7 @@ size_t lj_count(const lj_model *model)
     return model && model->is_open ? (size_t)model->core.file.header->n_variables : 0;
 }
 
-/* The first name that ends with "." and this one, which forgets its group; NULL if there is none. */
+/* The first name that ends with "." and this one, for callers who forget the group; NULL if there is none. */
 static const char *completed(const lj_model *model, const char *name)
 {
     const size_t length = strlen(name), count = lj_count(model);

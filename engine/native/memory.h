@@ -15,7 +15,7 @@ static inline void *memory_cut(char *block, size_t *used, uint64_t count)
     return start;
 }
 
-/* The first cache line in memory that is CACHE_LINE longer than what is cut from it. */
+/* The first cache line in a block of memory, which is CACHE_LINE longer than its vectors. */
 static inline char *memory_aligned(void *memory)
 {
     const uintptr_t past = (uintptr_t)memory % CACHE_LINE;

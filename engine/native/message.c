@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-/* Ends a text that was cut before the character that the cut went through. */
+/* If a text was cut within a character, ends it before that character. */
 static void end_at_character(char *text, size_t length)
 {
     while (length > 0 && ((unsigned char)text[length - 1] & 0xC0u) == 0x80u)

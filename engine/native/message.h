@@ -7,7 +7,7 @@
 
 #define MESSAGE_BYTES 1024 /* longest message, final zero included; longer ones are cut */
 
-/* Where a message is written. */
+/* The buffer for a message. */
 typedef struct {
     char *text;
     size_t size;

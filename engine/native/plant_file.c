@@ -1,4 +1,4 @@
-/* Reading plant files: nothing of one is used before all of it was checked. */
+/* Reading plant files: the whole file is checked before any of it is used. */
 #include "plant_file.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "files.h"
 
 #define MOST_BYTES (1u << 30)   /* of a file; a model of ten thousand bodies needs a few megabytes */
-#define MOST_NUMBERS (1u << 30) /* of a vector that the file only names the length of */
+#define MOST_NUMBERS (1u << 30) /* of a vector of which the file contains only the length */
 #define MOST_SUBSTEPS 1000u     /* engine/api/stepping.py */
 
 _Static_assert(sizeof(PlantFileHeader) == 272, "the header's layout is the file's");
@@ -27,7 +27,7 @@ typedef struct {
 _Static_assert(sizeof(ModelHead) == 56, "the head's layout is the file's");
 #define MODEL_MAGIC "LJMODEL"
 
-/* A file that is read: how messages call it, and what they advise. */
+/* The file being read: its name in messages, and their advice. */
 typedef struct {
     const char *path, *name;
     const Advice *advice;
@@ -52,7 +52,7 @@ const char *plant_file_name(const char *path)
     return name;
 }
 
-/* The whole file in memory that the caller frees, or NULL. */
+/* Reads the whole file into memory, which the caller frees; NULL on failure. */
 static char *read_file(const Reading *reading, size_t *size)
 {
     FILE *stream = file_open(reading->path);
@@ -78,7 +78,7 @@ static char *read_file(const Reading *reading, size_t *size)
     return bytes;
 }
 
-/* The plant file in what was read, of *size bytes, which is all of it or part of a compiled model; NULL if there is
+/* The plant file, of *size bytes, in what was read: all of it, or a part of a compiled model; NULL if there is
  * none. */
 static char *find_plant(const Reading *reading, char *bytes, size_t *size)
 {
@@ -124,7 +124,8 @@ static int check_identity(const PlantFileHeader *header, size_t size, const Read
     return 1;
 }
 
-/* Does a section of `count` items begin where the one before ends, and lie in the file? Moves *end to its own end. */
+/* Does a section of `count` items begin where the one before ends, and lie in the file? Sets *end to the section's end.
+ */
 static int check_section(const PlantFileHeader *header, uint64_t at, uint64_t count, size_t item, const char *name,
                          uint64_t *end, const Reading *reading)
 {
@@ -172,7 +173,7 @@ static int check_settings(const PlantFileHeader *h, const Reading *reading)
     return 1;
 }
 
-/* Length of the vector that a region's offsets count in. */
+/* Length of the vector to which a region's offsets refer. */
 static uint64_t region_length(const PlantFileHeader *h, uint32_t region)
 {
     switch (region) {
@@ -198,7 +199,7 @@ static int is_scaled(const Variable *variable)
     return !state || (variable->nominal > 0.0 && isfinite(variable->nominal));
 }
 
-/* Has it a type that its place and size go with? */
+/* Does the type fit the place and size? */
 static int is_typed(const Variable *variable)
 {
     if (variable->type == TYPE_BOOLEAN)

@@ -29,12 +29,12 @@ enum {
     REGION_RATE = 7,      /* dq/dt (nq) */
     REGION_SWITCH = 8,    /* kernels.h switches */
     REGION_SETTING = 9,   /* settings of the process coupling, enum below */
-    REGION_STATE = 10,    /* the whole state, of which it may be read: loops, motors, valves */
+    REGION_STATE = 10,    /* the whole state; readable: loops, motors, valves */
 };
-/* offsets in REGION_SETTING: texts, but for the time-out in s */
+/* offsets in REGION_SETTING: texts, except the time-out, s */
 enum { SETTING_ENDPOINT = 0, SETTING_KEYS = 1, SETTING_COMMAND = 2, SETTING_TIMEOUT = 3 };
 
-/* a Boolean is a number too: true where it is above 0.5 */
+/* a Boolean is stored as a number: true if above 0.5 */
 enum { TYPE_FLOAT64 = 0, TYPE_TEXT = 1, TYPE_BOOLEAN = 2 };
 enum {
     CAUSALITY_INDEPENDENT = 0,
@@ -97,10 +97,10 @@ typedef struct {
     void *bytes;            /* what was read; freed by plant_file_close */
 } PlantFile;
 
-/* What messages about a file advise. */
+/* Advice in messages about a file. */
 typedef struct {
-    const char *remedy;  /* for one that is damaged or of another version, "export it again" */
-    const char *missing; /* for one that is not there */
+    const char *remedy;  /* for a file that is damaged or of another version, "export it again" */
+    const char *missing; /* for a file that does not exist */
 } Advice;
 
 /* Reads and checks a plant file, or that in a compiled model; on failure returns 0 with a sentence in `message`. */

@@ -113,7 +113,7 @@ class Texts:
         self._places: dict[tuple[str, ...], int] = {("",): 0}
 
     def place(self, *texts: str) -> int:
-        """Where the first of these texts is; the others follow it."""
+        """Offset of the first of these texts; the others follow it."""
         if texts not in self._places:
             self._places[texts] = len(self.content)
             for text in texts:
@@ -135,7 +135,7 @@ def plant_file(
 ) -> bytes:
     """A plant file: the same bytes for the same arguments.
 
-    plant : with the parameters that the model starts from; token : what identifies the file, at most 39 characters
+    plant : with the model's initial parameters; token : identifies the file, at most 39 characters
     floats : of the process coupling, whose file has no Plant, the start values of the parameters
     dt, integrator : the model's own if None, as `Simulation` has them
     """
@@ -174,7 +174,7 @@ def plant_file(
 
 
 def labels(system: System) -> list[str]:
-    """Texts for log lines: what each of the nq coordinates, then each of the nv velocities, then each loop is."""
+    """Texts for log lines: a name for each of the nq coordinates, then of the nv velocities, then of the loops."""
     listed = []
     for word, attribute in (("coordinate", "coordinate_names"), ("velocity", "velocity_names")):
         for body in system.bodies:
@@ -222,7 +222,7 @@ def _assembled(counts: dict[str, Any], sections: dict[str, bytes]) -> bytes:
 
 @dataclass(frozen=True)
 class PlantFileContent:
-    """What `read_plant_file` finds: the header's fields, the vectors, a row a variable, the labels.
+    """The result of `read_plant_file`: the header's fields, the vectors, a row for each variable, the labels.
 
     variables : name, region, count, offset, type, causality, flags, start text, unit, minimum, maximum, start
     """
@@ -236,7 +236,7 @@ class PlantFileContent:
 
 
 def read_plant_file(content: bytes) -> PlantFileContent:
-    """The parts of a plant file, for inspection. Raises ArgumentError for one that is damaged."""
+    """The parts of a plant file, for inspection. Raises ArgumentError if the file is damaged."""
     if len(content) < _HEADER_STRUCT.size or content[:8] != MAGIC:
         raise ArgumentError("this is not a plant file.")
     header = dict(zip((name for name, _ in _HEADER), _HEADER_STRUCT.unpack_from(content)))

@@ -15,20 +15,20 @@ from limberjack.engine.native.plant_file import FLAG_ENDLESS, FLAG_TUNABLE, FLAG
 from limberjack.engine.tables import plant as layout
 from limberjack.engine.tables.measures import MEASURES
 
-#: begins the name of a parameter
+#: prefix of the names of parameters
 PARAMETER = "parameter."
-#: vector of the catalogue → the region that holds it; those of what is observed follow each other there
+#: vector of the catalogue → the region that holds it; observed vectors follow each other there
 _REGIONS = {"time": Region.TIME, "q": Region.Q, "v": Region.V, "command": Region.COMMAND, "survey": Region.SURVEYED}
 _OBSERVED = ("tau", "vdot", "output")
-#: regions that may be set, besides parameters
+#: regions that callers may set, besides parameters
 _SETTABLE = (Region.Q, Region.V, Region.COMMAND)
-#: the least number above zero
+#: the smallest number above zero
 _LEAST = math.ulp(0.0)
 
 
 def quantities(system: System, plant: Plant) -> list[Row]:
-    """All that C can read or set of a model, under names that are its alone: `Number.id`, and parameters."""
-    groups = (group for group in GROUPS if group != "qdot")  # which only FMUs show
+    """All numbers of a model that C can read or set, under unique names: `Number.id`, and those of parameters."""
+    groups = (group for group in GROUPS if group != "qdot")  # only FMUs show these
     numbers = catalogue(system, *groups)
     return [*_shown(numbers, system.nv, plant), *_tuned(system, plant)]
 
@@ -58,7 +58,7 @@ def _tuned(system: System, plant: Plant) -> Iterator[Row]:
         low, high = _LEAST if each.positive else each.low, math.inf
         if each.most is not None:
             high, flags = each.most, flags | FLAG_WHOLE
-        if each.endless is not None:  # on this side alone
+        if each.endless is not None:  # on this side only
             flags |= FLAG_ENDLESS
             low = max(low, -sys.float_info.max) if each.endless > 0.0 else low
             high = sys.float_info.max if each.endless < 0.0 else high
@@ -67,6 +67,6 @@ def _tuned(system: System, plant: Plant) -> Iterator[Row]:
 
 
 def _has_effect(plant: Plant, name: str, place: int) -> bool:
-    """Whether a parameter can be set: a stop that the model does not have has no stiffness."""
+    """Whether setting a parameter has an effect: a stop that the model does not have has no stiffness."""
     column = {"lower": layout.D_LOWER, "upper": layout.D_UPPER}.get(name.rpartition(".")[2])
     return column is None or bool(plant.floats[place - column + layout.D_LIMIT_K] != 0.0)

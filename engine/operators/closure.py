@@ -83,7 +83,7 @@ class Closure:
         """dY/dt (rows, velocities) along v (nv of the system,); ArgumentError where q is complex already."""
         system = self.tree.system
         if np.iscomplexobj(self.tree.q):
-            raise ArgumentError("rates of loops are complex steps themselves: q has to be real for them.")
+            raise ArgumentError("rates of loops are computed by complex steps, so q must be real; give a real q.")
         q = moved_coordinates(system, self.tree.q, STEP * 1j * v)
         return Closure(TreeModel(self.tree.graph, q, None), self.loops).Y.to_array().imag / STEP
 

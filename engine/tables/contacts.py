@@ -1,8 +1,8 @@
 """Where every number of contacts lives: tables of the Plant, scratch of Work, their part of the State.
 
 A contact is a law between two sets of shapes. Each pair of shapes has a fixed number of places for points at which
-they may touch ("touches"), such as the eight corners of a box above a plane. What a touch does is part of the State:
-the force holds over a step, and the next solution begins with it.
+they may touch ("touches"), such as the eight corners of a box above a plane. The State contains the forces of touches:
+a force holds over a step, and the next solution begins with it.
 """
 
 from __future__ import annotations
@@ -89,12 +89,12 @@ TOUCHES = {
 # height field: rows along x, one behind the other along y, of ML_ACROSS corners each
 MESH_INT, MESH_SLICE = 3, 2
 ML_FIRST, ML_COUNT, ML_ACROSS = range(MESH_INT)
-#: corners that a face of a mesh has at most
+#: largest number of corners of a face of a mesh
 MOST_CORNERS = 64
-# scratch of a pair of shapes: boxes' faces; what the search for the normal of convex shapes knows, their features
+# scratch of a pair of shapes: faces of boxes; scratch of the search for the normal of convex shapes, their features
 SCRATCH = 512
 
-#: shapes are looked at closely where they may meet within this many steps at their pace, or are this near, m
+#: shapes are examined closely if they may meet within this many steps at their speed, or are this near, m
 WARY, NEARBY = 4.0, 1e-3
 
 # contact_int (contacts, 2): its slice of pair_int; contact (contacts, 8)
@@ -135,7 +135,7 @@ PLACED = 16
 PC_R, PC_P = 0, 9  # R (9) inertial ← shape, p (3) of its centre
 PC_U, PC_W = 12, 15  # velocity (3) of its centre, inertial axes; angular speed
 
-# work.contacts.met (touches, 24): what the end of a step with the forces that are held would be
+# work.contacts.met (touches, 24): the end of a step with the held forces
 MET = 24
 ME_GAP = 0
 ME_NORMAL = 1  # 3
@@ -166,7 +166,7 @@ AC_BASIS = 2  # 9: normal and two tangents, inertial axes
 AC_FREE = 11  # 3: velocity at the end of the step with the forces that are held, along these
 AC_FORCE = 14  # 3: along these
 AC_SHARE = 17  # θ: how much of the law at the end of the step counts
-AC_MOVE = 18  # by how much more the gap is for a velocity that is larger by one, s
+AC_MOVE = 18  # derivative of the gap by the velocity, s
 AC_BOUND = 19  # largest friction; of moments: largest rolling friction
 AC_AIM = 20  # nearly rigid: velocity to which it brings the shapes
 AC_SOFT = 21  # and how far it stays from that for a force of 1 N
@@ -211,7 +211,7 @@ CONTACTS = Family(
     ),
     work=(
         Table("touch", "touches", TOUCH),
-        Table("touch_before", "touches", TOUCH, field="before"),  # touch at the start of a step that is solved again
+        Table("touch_before", "touches", TOUCH, field="before"),  # at the start of a step, to solve it again
         Table("met", "touches", MET),
         Table("placed", "colliders", PLACED),
         Table("listed", "touches", LISTED),
@@ -220,8 +220,8 @@ CONTACTS = Family(
         Table("contact_path", "active", "LANES * v", field="path"),
         Table("contact_coblock", "active", 2 * BLOCK, field="coblock"),
         Table("answer", "3 * active", "padded(3 * active)"),  # h W: velocities for forces of 1 N
-        Table("through", "3 * active", "force_rows"),  # what loops by force get of forces of 1 N
-        Table("speed", "padded(3 * active)"),  # of all blocks with the forces of now
+        Table("through", "3 * active", "force_rows"),  # response of loops by force to forces of 1 N
+        Table("speed", "padded(3 * active)"),  # velocities of all blocks with the present forces
         Table("system", "3 * active", "padded(3 * active)"),  # equations for all forces
         Table("right", "padded(3 * active)"),  # their right-hand sides
         Table("scratch", f"{SCRATCH} * (pairs > 0)"),

@@ -92,7 +92,7 @@ ELEMENTS = Family(
         Table("thrust", "thrusters"),  # forces now, N
         Table("pushed", "external_forces", PUSHED),  # moments and forces now
         Table("magnetism", "magnetic_fields", MAGNETIC),  # fields now
-        # what work.wrench held before elements acted
+        # work.wrench before the elements acted
         Table("kept", f"(bodies + 1) * ({ACTING} > 0)", 6),
     ),
     numbers=("acting",),

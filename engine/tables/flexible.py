@@ -23,7 +23,7 @@ MI_MODES = 0  # n
 MI_TABLE = 1  # first place in plant.flexible.table; equal bodies share theirs
 MI_WORK = 2  # first place in work.modal
 MI_FULL = 3  # 1: the mass matrix depends on the deformation; 0: ruthlessly linearised
-MI_RANK = 4  # what hangs on the nodes gives D at most this rank beside the modal masses: 6 for each loaded node
+MI_RANK = 4  # largest rank that bodies on the nodes add to D besides the modal masses: 6 for each loaded node
 MI_CONDENSED = 5  # 1: accelerations by this rank (modal_condensed.py); 0: by all of D (modal_elimination.py)
 
 # attached_int (attachment nodes, 5)

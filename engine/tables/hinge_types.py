@@ -8,7 +8,7 @@ from dataclasses import dataclass
 (FIXED, REVOLUTE, PRISMATIC, HELICAL, CYLINDRICAL, UNIVERSAL, GIMBAL, SPHERICAL, PLANAR, ROLLING, FREE, CUSTOM) = range(
     12
 )
-# the modes of a body, and a node of it that something hangs on
+# the modes of a body, and a node of it to which a body is attached
 MODAL, ATTACHED = 12, 13
 
 _QUATERNION = ("qw", "qx", "qy", "qz")
@@ -24,9 +24,9 @@ class HingeType:
     directions : what a user gives as axes, and along which of the engine's axes z, y, x, -x each is ("" for neither)
     angular : which velocity coordinates are angles (True) or distances (False)
     quasi : velocities are quasi-velocities, not rates of the coordinates (no spring, no limit there)
-    forbids : the directions of [w; u], the velocity of O in O+, that it forbids, in the engine's axes: one for each row
-        that a cut hinge of it has; "uz-", "ux+": uz - x wz, ux + x wz with its parameter x; "axes": the two axes of a
-        universal hinge stay at right angles
+    forbids : the directions of [w; u], the velocity of O in O+, that the hinge forbids, in the engine's axes: one for
+        each row that a cut hinge of it has; "uz-", "ux+": uz - x wz, ux + x wz with its parameter x; "axes": the two
+        axes of a universal hinge stay at right angles
     """
 
     code: int
@@ -52,12 +52,12 @@ class HingeType:
 
     @property
     def sliding(self) -> tuple[int, ...]:
-        """Places of the velocities that turn nothing; of a custom hinge, whose map may be any, none."""
+        """Indices of the translational velocities; empty for a custom hinge, which may have any map."""
         return tuple(i for i, angular in enumerate(self.angular) if not angular)
 
     @property
     def straight(self) -> tuple[int, ...]:
-        """Places of the coordinates that turn nothing."""
+        """Indices of the translational coordinates."""
         return tuple(range(4, self.nq)) if self.quasi else self.sliding
 
     def coordinate_names(self, hinge: str) -> tuple[str, ...]:
@@ -97,7 +97,7 @@ HINGE_TYPES: dict[str, HingeType] = {
 
 
 def modal_type(modes: int) -> HingeType:
-    """The type of what n modes do: coordinates "panel.modes.1", …, m, that do not move their body's frame."""
+    """The hinge type of n modes: coordinates "panel.modes.1", …, m, that do not move their body's frame."""
     names = tuple(str(i + 1) for i in range(modes))
     return HingeType(MODAL, names, names, (), (False,) * modes)
 

@@ -17,7 +17,7 @@ NI_OUTPUTS = 3  # how many outputs
 NI_STATE = 4  # first of its numbers in the State's part of instruments
 NI_RING = 5  # samples that may be on their way; 0 without delay
 NI_CHANNEL = 6  # number of its noise, of its name
-NI_LEVEL = 7  # what it needs to know: motion, or accelerations and forces as well
+NI_LEVEL = 7  # its inputs: motion, or accelerations and forces as well
 MOTION, FORCES = 1, 2
 
 # kinds: numbers one by one or as vectors of three; the two windings of a resolver; an attitude; a direction
@@ -52,7 +52,7 @@ INSTRUMENTS = Family(
     ints=(Table("instrument_int", "instruments", INSTRUMENT_INT),),
     floats=(Table("instrument", "instruments", INSTRUMENT), Table("surroundings", 4)),
     work=(
-        Table("ideal", "outputs * (instruments > 0)"),  # what the sensors would show without errors
+        Table("ideal", "outputs * (instruments > 0)"),  # values of the sensors without errors
         Table("new", "8 * (instruments > 0)"),  # a sample that is being taken
     ),
 )

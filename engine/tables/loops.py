@@ -44,7 +44,7 @@ L_PROJECT = 12  # 1 for a loop by force that is brought back after each step
 L_CHAIN_A, L_CHAIN_AS = 13, 14  # slice of walk: bodies from A down to the last common body of A and B, exclusive
 L_CHAIN_B, L_CHAIN_BS = 15, 16  # the same from B
 L_WALK, L_WALKS = 17, 18  # slice of walk, loops by force: bodies, tip to base, that a force of the loop moves
-L_RANK = 19  # loops by force: how many of its rows do not follow from others where it is not singular; -1 unknown
+L_RANK = 19  # loops by force: number of its rows that are independent where it is not singular; -1 unknown
 
 # L_KIND beyond the hinge types: wheels that roll on the x, y plane of frame a; the others
 DISC, BALL = 98, 99
@@ -77,7 +77,7 @@ GI_DOF, GI_DOFS = (
     2,
     3,
 )  # slice of listed: its velocities, the GI_RANK dependent ones first; their rows follow
-GI_RANK = 4  # number of dependent velocities: of rows that do not follow from others
+GI_RANK = 4  # number of dependent velocities, which is that of independent rows
 GI_LOOP, GI_LOOPS = 5, 6  # slice of listed: its loops; their rows in this order are the group's
 GI_PARENT = 7  # row (k + 1) of the body that carries the group, 0 the ground
 GI_WORK = 8  # first place in work.group
@@ -88,7 +88,7 @@ SWITCH = 16
 SW_CLOSED = 0  # 1 closed, 0 open
 SW_HELD = 1  # 12: what it holds: frame b (as LP_B) for a joining loop; length or offset; locked coordinates
 SW_LOSS = 13  # kinetic energy lost when it last closed, J
-SW_WANTED = 14  # the command that was followed last
+SW_WANTED = 14  # the command that it followed last
 
 # work.drive (drives, 8): a prescribed motion p(x) = p1 - v1 x + a1 x²/2 + c3 x³ + c4 x⁴, x s before its commands hold
 DRIVE = 8
@@ -116,7 +116,7 @@ SO_SCALE = 0  # scale s of each row: s Λ s has a unit diagonal; 0 for rows that
 SO_END = 1  # one past the last column that is not zero in the row's upper triangle
 SO_RIGHT, SO_FORCE, SO_REST, SO_STEP = 2, 3, 4, 5  # right-hand side, forces, what they leave of it, their change
 SO_SHARE = 6  # how much a row moves beside the most mobile one of its loop
-SO_LEFT = 7  # first: how many rows are missing in the factor that do not follow from others elsewhere; then, at
+SO_LEFT = 7  # first: how many rows are missing in the factor that are independent at other configurations; then, at
 #     SO_PIVOT, SO_CHOICE and SO_FIRST, the same as GH_PIVOT, GH_CHOICE and GH_FIRST of a group
 SO_PIVOT, SO_CHOICE, SO_FIRST = 1, 2, 3
 SO_TAKEN = 8  # 1 for rows that the factor holds, 2 for weak ones
@@ -126,12 +126,12 @@ GROUP_HEAD = 8  # number of independent velocities now; smallest pivot; 1 where 
 GH_FREE, GH_PIVOT, GH_SWITCHED, GH_CHOICE, GH_FIRST = range(5)
 
 # how rows and independent velocities are chosen (GH_CHOICE, SO_CHOICE): by the present configuration, as they were
-# last, or with rows that say next to nothing as well. Held ones are given up where their smallest pivot falls below
-# this share of what it was
+# last, or including rows with very small pivots. A held choice is dropped if its smallest pivot falls below this share
+# of its value when chosen
 AFRESH, HELD, KEENLY = range(3)
 SPENT = 0.3
-#: below this pivot of scaled rows the built choice of dependent velocities is left: errors of the independent ones
-#: count 1 / pivot times in them
+#: below this pivot of scaled rows the choice of dependent velocities made at build is given up: errors of independent
+#: velocities grow 1 / pivot times in dependent ones
 KEEP = 0.05
 
 LOOPS = Family(
@@ -192,7 +192,7 @@ _GROUP = Scratch(
     Table("a", f"bodies * ({_BLOCKS})", BLOCK),  # columns of X seen at each body,
     Table("f", f"bodies * ({_BLOCKS})", BLOCK),  # and their forces
     Table("u", _BLOCKS, BLOCK),  # U L⁻* at the parent
-    Table("whole", "bodies", ACC),  # what bodies of the group hand to each other, as work.acc
+    Table("whole", "bodies", ACC),  # sums that bodies of the group hand to each other, as in work.acc
 )
 GroupWork, group_work_size, _group_view = _GROUP.type, _GROUP.size, _GROUP.view
 

@@ -1,4 +1,4 @@
-"""What the numbers of a model measure: each physical quantity once, with its unit and the lowest value it can have."""
+"""The physical quantities of a model's numbers, each listed once, with its unit and lowest possible value."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ class Measure:
     """A physical quantity.
 
     unit : SI symbol, "1" of a plain number;  display_unit : a unit that people read more easily, "" for none
-    quantity : what it is called where standards list quantities (FMI), "" where they do not
-    minimum : no number of it is below
+    quantity : its name in standards that list quantities (FMI), "" if they do not have it
+    minimum : lowest possible value
     """
 
     name: str
@@ -61,7 +61,7 @@ _LISTED = (
 #: name → measure
 MEASURES: dict[str, Measure] = {measure.name: measure for measure in _LISTED}
 
-#: the measure of what turns, and of what slides
+#: the measures of rotation and of translation
 Pair = tuple[str, str]
 POSITION: Pair = ("Angle", "Distance")
 RATE: Pair = ("AngularVelocity", "Velocity")
@@ -77,5 +77,5 @@ RATES = {
 
 
 def of_motion(pair: Pair, turns: bool | None) -> str:
-    """The one for what turns (True) or slides (False); "" for a mixture (None)."""
+    """The measure for rotation (True) or translation (False); "" for a mixture (None)."""
     return "" if turns is None else pair[0] if turns else pair[1]

@@ -107,7 +107,7 @@ NODE_POSE = 12  # R (9) body ← node, p (3) of the node in the body frame, m
 # work.columns (blocks, 48): a spatial force for each velocity j, LANES to a block, component by component:
 # component i at [j // LANES, LANES i + j % LANES]. First in Work, so that blocks start on cache lines.
 
-# work.rows (bodies + 1, 32): what the sweeps know of body k, row k + 1; row 0 is the ground
+# work.rows (bodies + 1, 32): intermediate results of the sweeps for body k, row k + 1; row 0 is the ground
 ROW = 32
 W_R = 0  # 9: R_(parent, k); for a z-turning hinge instead:
 W_C = 0  # 2: cosine and sine of q + angle_offset
@@ -119,7 +119,7 @@ W_DINV = 30  # D⁻¹
 W_EPS = 31  # innovation ε
 W_F = 24  # 6: spatial force f(k), inverse dynamics (shares the place of U)
 
-# work.acc (bodies + 1, ACC): what children hand to their parent
+# work.acc (bodies + 1, ACC): sums that children hand to their parent
 A_I, A_H, A_M = 0, 6, 15  # articulated (or composite) inertia P = [[I, H], [H*, M]]
 A_Z = 21  # 6: residual force z
 
@@ -223,7 +223,7 @@ READ = [f"{name} = ints[{place}]" for name, place in COUNTS.items() if name != "
 READ.append(f"acting = {elements.ACTING}")
 
 
-#: what may be wrong with the ints of a foreign Plant, in the order in which `kernels/trust/plant.py` looks
+#: possible errors in the ints of a foreign Plant, in the order in which `kernels/trust/plant.py` checks
 WRONG = (
     "counts",
     "groups of loops",
@@ -251,7 +251,7 @@ def tables_of(vector: str) -> list[Table]:
 
 
 def place(table: str) -> str:
-    """Where a table of ints stands in the view of a Plant."""
+    """Position of a table of ints in the view of a Plant."""
     for family in FAMILIES:
         for each in family.ints:
             if each.name == table:
@@ -291,7 +291,7 @@ def state_sections(ints: Sequence[int] | np.ndarray) -> Sections:
 #: the named arrays of a Plant, `plant_view(ints, floats)`, and of a Work vector, `work_view(ints, work)`
 Plant, plant_view = view_of("Plant", {"ints": HEADER, "floats": 0}, FAMILIES, READ)
 Work, work_view = view_of("Work", {"work": 0}, FAMILIES, READ)
-#: lengths of ints, floats, work and state that the counts at the head of ints ask for: `vector_sizes(ints)`
+#: lengths of ints, floats, work and state for the counts at the head of ints: `vector_sizes(ints)`
 vector_sizes = sizes_of(READ, {vector: tables_of(vector) for vector in ("ints", "floats", "work", "state")}, HEADER)
 
 
@@ -315,6 +315,6 @@ def device_states(ints, state):
 
 @kernel
 def touch_place(ints):
-    """Where the State's part of contacts begins."""
+    """Index at which the State's part of contacts begins."""
     at = S_Q + ints[C_Q] + ints[C_V] + ints[C_COMMANDS] + SWITCH * ints[C_SWITCHES]
     return at + ints[C_INSTRUMENT_STATE] + ints[C_DRIVE_STATE]

@@ -1,4 +1,5 @@
-"""What callers and compiled entries agree on: numbers of integrators, and what a step, a check and a switch report."""
+"""Constants that callers and compiled entries share: numbers of integrators, and reports of steps, checks and
+switches."""
 
 from __future__ import annotations
 
@@ -9,14 +10,14 @@ RK4, SEMI_IMPLICIT, IMPLICIT = range(3)
 OK, NOT_FINITE, DIVERGED, LOOP_OPEN, CROWDED = range(5)
 #: velocities beyond this (rad/s or m/s) count as divergence
 FASTEST = 1e10
-#: a disc is about to lie flat where its axle is less than this from the plane's normal, rad: the height of its centre
-#: over its radius
+#: a disc is about to lie flat if the angle between its axle and the plane's normal is below this, rad: that is the
+#: height of its centre over its radius
 FLAT = 0.1
 
 #: status of `readiness.check_entry`
 READY, LIMITS_CROSSED, NOT_A_ROTATION, NOT_A_NUMBER = range(4)
 
-#: what `switching.switch_loop_entry` reports: it was so before, it is done, the frames are farther apart than the reach
+#: reports of `switching.switch_loop_entry`: it was so before, it is done, the frames are farther apart than the reach
 SWITCH_SAME, SWITCH_DONE, SWITCH_FAR = range(3)
 #: report (16,): one of these; distance of the frames' origins, m; largest residual before, m or rad; energy lost, J;
 #: how many numbers the impulse has; from RP_IMPULSE on, these, N·m·s and N·s: [moment; force] on body B in the user's

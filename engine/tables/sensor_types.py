@@ -1,4 +1,4 @@
-"""The sensors as a table: what each measures, and the quantities that it gives."""
+"""The sensors as a table: the target of each, and the quantities that it gives."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _X, _W, _N, _F = ("x", "y", "z"), ("w", "x", "y", "z"), ("nx", "ny", "nz"), ("fx
 class Part:
     """One quantity that a sensor gives: a number or a vector.
 
-    text : what it is;  components : what the names of its numbers end in, ("",) for a number alone
-    measure : what it measures: one, or a pair of which the target has one (it turns or slides), "" for a truth value
-    shows : the target's own quantity that the number is, "q", "v", "tau" or "command": measure and range are its
-    leaf : last word of its name where the sensor gives several quantities, "" of the first or only one
-    low : no number of it is below;  truth : it is 1 or 0
+    text : description;  components : suffixes of the names of its numbers, ("",) for a single number
+    measure : its measure, or a pair for rotational and translational targets, "" for a truth value
+    shows : the target's own quantity that it equals, "q", "v", "tau" or "command", which gives its measure and range
+    leaf : last word of its name if the sensor gives several quantities, "" for the first or only one
+    low : lowest possible value;  truth : whether it is 1 or 0
     """
 
     text: str
@@ -34,9 +34,9 @@ class Part:
 
 @dataclass(frozen=True)
 class SensorRow:
-    """A row of the table. target : the kind of thing that it measures; parts : what it gives, in order.
+    """A row of the table. target : the kind of object that it measures; parts : its quantities, in order.
 
-    forces : needs accelerations or forces, not motion alone;  reading : kind of its reading as an instrument
+    forces : whether it needs accelerations or forces besides motion;  reading : kind of its reading as an instrument
     """
 
     target: str
@@ -46,12 +46,12 @@ class SensorRow:
 
     @property
     def optical(self) -> bool:
-        """Whether its last number says that it sees anything, and its errors are three small angles."""
+        """Whether its last number says whether the reading is valid, and its errors are three small angles."""
         return self.reading in (ATTITUDE, DIRECTION)
 
     @cached_property
     def suffixes(self) -> tuple[str, ...]:
-        """What the names of its numbers have behind the sensor's: "" of one alone, else ".x", …."""
+        """Suffixes of the names of its numbers after the sensor's name: "" for a single number, else ".x", …."""
         return tuple(f".{each}" if each else "" for part in self.parts for each in part.components)
 
 
@@ -109,9 +109,9 @@ SENSOR_TYPES: dict[str, SensorRow] = {
     "contact_touching": SensorRow("contact", (Part("whether its shapes touch,", truth=True),)),
 }
 
-#: types whose derivatives have closed forms: a coordinate's and a velocity's in `api/linearize.py` and
-#: `kernels/slopes/state.py`, others' in `kernels/slopes/outputs.py`; magnetometers show zero without fields. Slopes of
-#: all others, and of models that have any of them, are differences.
+#: types whose derivatives have closed forms: those of coordinates and velocities in `api/linearize.py` and
+#: `kernels/slopes/state.py`, others in `kernels/slopes/outputs.py`; magnetometers show zero without fields. For all
+#: other types, and for models that have any of these, slopes are differences.
 CLOSED_FORMS = frozenset({
     "position", "rate", "effort", "reaction", "node_position", "node_orientation", "node_angular_velocity",
     "node_linear_velocity", "gyro", "accelerometer", "star_tracker", "sun_sensor", "magnetometer",

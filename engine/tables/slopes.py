@@ -1,7 +1,8 @@
-"""Scratch of the derivative kernels: one float64 vector beside Work, so that Work stays what a step needs.
+"""Scratch of the derivative kernels: a float64 vector separate from Work, which has only what a step needs.
 
-All is seen in the tree frame 𝓣: the inertial frame that now coincides with the frame of the tree's first body. It
-keeps the levers short however far the tree is from the inertial origin, and the columns of a free base are unit ones.
+All is expressed in the tree frame 𝓣: the inertial frame that coincides at this moment with the frame of the tree's
+first body. Levers thus stay short however far the tree is from the inertial origin, and the columns of a free base are
+unit vectors.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.tables.plant import C_BODIES, C_V
 from limberjack.engine.tables.table import Scratch, Table
 
-# slopes.lanes (blocks, 168): what velocity m hands to its ancestors, LANES velocities to a block, component by
-# component: component i of velocity m at [m // LANES, LANES i + m % LANES]
+# slopes.lanes (blocks, 168): the numbers that velocity m hands to its ancestors, LANES velocities to a block, component
+# by component: component i of velocity m at [m // LANES, LANES i + m % LANES]
 SL_Q = 0  # 6: ∂F/∂q_m of the subtree's force
 SL_V = 6  # 6: ∂F/∂v_m
 SL_M = 12  # 6: R S_m

@@ -1,7 +1,7 @@
-"""Tables in flat vectors, declared once: their places, their sizes and the compiled views of them are made from that.
+"""Tables in flat vectors, declared once; their places, sizes and compiled views are made from the declarations.
 
-A vector (Plant.ints, Plant.floats, Work, State, a group's scratch) is a row of tables, one behind the other. How many
-rows and columns a table has is an expression in the counts of a model, such as "bodies + 1" or "padded(v)".
+A vector (Plant.ints, Plant.floats, Work, State, a group's scratch) is a sequence of tables. The numbers of rows and
+columns of a table are expressions in the counts of a model, such as "bodies + 1" or "padded(v)".
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from limberjack.engine.algebra.array_views import BLOCK, LANES, Sections, matrix_view, padded, vector_view
 from limberjack.engine.compile.kernel import formula, kernel
 
-#: what expressions may use beside the counts
+#: functions that expressions may use besides the counts
 _WORDS: dict[str, Any] = {"padded": padded, "LANES": LANES, "BLOCK": BLOCK}
 
 
@@ -23,9 +23,9 @@ _WORDS: dict[str, Any] = {"padded": padded, "LANES": LANES, "BLOCK": BLOCK}
 class Table:
     """Rows of `columns` numbers in a vector; without columns a plain vector of `rows` numbers.
 
-    field : its name in views, where that is not the table's; within : column → (first, end) of what its numbers may
-    be, expressions in the counts, for columns that are indices or flags; seen : how many numbers a view shows, as
-    a plain vector, where the others are padding
+    field : its name in views, if that is not the table's; within : column → (first, end), the range of its numbers as
+    expressions in the counts, for columns that are indices or flags; seen : how many numbers a view shows, as a plain
+    vector, if the others are padding
     """
 
     name: str
@@ -54,9 +54,9 @@ class Table:
 
 @dataclass(frozen=True)
 class Family:
-    """Tables of one kind of thing in ints, floats and work; views show them as tuples, `plant` and `work_type`.
+    """Tables of one kind of object in ints, floats and work; views show them as tuples, `plant` and `work_type`.
 
-    numbers : counts that the tuple of the Plant shows as they are, behind its tables
+    numbers : counts that the tuple of the Plant contains after its tables
     """
 
     name: str
@@ -66,7 +66,7 @@ class Family:
     numbers: tuple[str, ...] = ()
 
     def tuple_of(self, vectors: Sequence[str]) -> list[str]:
-        """Names of what a view of these vectors shows."""
+        """Names of the fields of a view of these vectors."""
         names = [table.shown for vector in vectors for table in getattr(self, vector)]
         return names + list(self.numbers if "ints" in vectors else ())
 
@@ -81,12 +81,12 @@ def sections(tables: Sequence[Table], counts: Mapping[str, int]) -> Sections:
 
 
 def total_size(tables: Sequence[Table]) -> str:
-    """Length of these tables together, as an expression."""
+    """Total length of these tables, as an expression."""
     return " + ".join(table.size for table in tables) or "0"
 
 
 def walk(tables: Sequence[Table], vector: str, at: str, family: str = "") -> list[str]:
-    """Statements that make the views of consecutive tables; `at` moves on from one to the next."""
+    """Statements that make the views of consecutive tables and advance `at` from one to the next."""
     lines = []
     for table in tables:
         lines += [f"{family}_{table.shown} = {table.view(vector, at)}", f"{at} += {table.size}"]
@@ -94,7 +94,7 @@ def walk(tables: Sequence[Table], vector: str, at: str, family: str = "") -> lis
 
 
 def within_of(table: Table, view: str) -> list[str]:
-    """Statements that return WRONG where a number of a table is not within what its columns declare."""
+    """Statements that return WRONG if a number of a table is outside the range that its column declares."""
     number = f"{view}[i]" if table.columns is None else f"{view}[i, {{}}]"
     lines = []
     for column, (first, end) in table.within.items():
@@ -104,7 +104,7 @@ def within_of(table: Table, view: str) -> list[str]:
 
 
 def function(head: str, lines: Sequence[str], **words: Any) -> Callable:
-    """The function of this head, "name(arguments)", and body."""
+    """The function with this head, "name(arguments)", and body."""
     scope = {**_WORDS, "vector_view": vector_view, "matrix_view": matrix_view, **words}
     exec("\n    ".join([f"def {head}:", *lines]), scope)
     made: Callable = scope[head.partition("(")[0]]
@@ -116,8 +116,8 @@ def view_of(
 ) -> tuple[Any, Callable]:
     """The named tuple of all tables in some vectors, and the kernel that makes it from ints and them.
 
-    vectors : name → where its first table begins; families : the first one's tables stand in the tuple itself, the
-    others' in tuples of their own; read : statements that read the counts
+    vectors : name → start of its first table; families : tables of the first one are fields of the tuple itself, those
+    of each other one are fields of a nested tuple; read : statements that read the counts
     """
     first, *others = [family for family in families if any(getattr(family, vector) for vector in vectors)]
     nested = {family.name: namedtuple(f"{name}_{family.name}", family.tuple_of(list(vectors))) for family in others}

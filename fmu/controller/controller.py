@@ -2,7 +2,7 @@
 
 The coupling is the sampled-data one: at each communication point the plant has just reached the time, the FMU then
 steps up to the same time with the measurements of that time as inputs, and its outputs are held as commands over the
-next period. A controller without states so acts exactly like the same law evaluated at the sampling instants, without
+next period. A controller without states thus acts exactly like the same law evaluated at the sampling instants, without
 a period of delay. Outputs after initialisation, computed from the measurements at the start, are the first commands.
 """
 
@@ -30,7 +30,7 @@ from limberjack.scratch import Scratch
 
 #: a period is a multiple of the simulation's step within this, relative
 _MULTIPLE = 1e-9
-#: FMUs of which only one may be loaded at a time, by instantiation token
+#: loaded FMUs that allow only one instance in a process, by instantiation token
 _single: set[str] = set()
 
 
@@ -71,7 +71,7 @@ class FmuController(Controller):
 
     Raises
     ------
-    FmuError : no FMU, none that runs here, or one that fails
+    FmuError : the file is not an FMU, or an FMU that cannot run here or fails
     ArgumentError, UnknownNameError : wrong names, sizes, values
 
     An FMU is native code in this process: one that crashes or hangs takes the process with it. One thread at a time.
@@ -119,7 +119,7 @@ class FmuController(Controller):
 
     @property
     def simulation(self) -> Simulation | None:
-        """The simulation it runs with."""
+        """The simulation with which it runs."""
         return self._simulation
 
     @property
@@ -187,7 +187,7 @@ class FmuController(Controller):
         self.exchange(simulation)
 
     def run(self, simulation: Simulation, duration: float, log: Any = None) -> Trace:
-        """`cosimulate` with this controller alone, for a duration, s; log : as there."""
+        """`cosimulate` with only this controller, for a duration, s; log : as there."""
         return cosimulate(simulation, [self], duration, log=log)
 
     def _check_open(self) -> None:
@@ -195,7 +195,7 @@ class FmuController(Controller):
             raise ArgumentError(f"FMU '{self.name}' is closed; make a new FmuController.")
 
     def check_running(self, simulation: Simulation) -> None:
-        """ArgumentError unless it runs with this simulation and neither has moved without the other."""
+        """Raise ArgumentError unless it runs with this simulation and both are at the same time."""
         self._check_open()
         if self._failed:
             raise ArgumentError(f"FMU '{self.name}' has failed before; call `start` to begin again.")
@@ -214,7 +214,7 @@ class FmuController(Controller):
 
     @property
     def command_places(self) -> frozenset[int]:
-        """Places of the commands that it sets; none before `start`."""
+        """Indices of the commands that it sets; empty before `start`."""
         return self._wiring.command_places if self._simulation is not None else frozenset()
 
     def _take_outputs(self, time: float) -> None:
@@ -245,7 +245,7 @@ class FmuController(Controller):
         if self._simulation is None or self._failed:
             raise ArgumentError(f"FMU '{self.name}' does not run; call `start` first, then restore.")
         if not isinstance(snapshot, ControllerSnapshot) or snapshot.token != self._token:
-            raise ArgumentError(f"this is no snapshot of FMU '{self.name}'.")
+            raise ArgumentError(f"the snapshot is not one of FMU '{self.name}'; give a result of its `snapshot`.")
         self._slave.restore(snapshot.state)
         self._last = snapshot.step_count
 
@@ -277,7 +277,7 @@ class FmuController(Controller):
 
 
 def _period(name: str, description: Any, period: float | None) -> float:
-    """The period asked for, or the FMU's own default step size."""
+    """The given period, or the FMU's default step size."""
     experiment, fixed = description.defaultExperiment, description.coSimulation.fixedInternalStepSize
     if period is None:
         period = experiment.stepSize if experiment is not None else None
@@ -297,7 +297,7 @@ def _period(name: str, description: Any, period: float | None) -> float:
 
 
 def _load(name: str, file: Path, description: Any) -> tuple[Slave, Scratch]:
-    """Unpack and load, and where; an FMU that allows one instance in a process is loaded once."""
+    """The loaded FMU, and the folder to which it was unpacked; one that allows only one instance is loaded once."""
     token = str(description.guid)
     single = bool(description.coSimulation.canBeInstantiatedOnlyOncePerProcess)
     if single and token in _single:

@@ -1,4 +1,4 @@
-"""The variables of an imported FMU: what may be done with them, and the buffers through which their values pass."""
+"""The variables of an imported FMU: their properties, and the buffers through which their values pass."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.fmu.controller.errors import FmuError
 
-#: type of a variable → what its getter and setter are called, and the C type of one value
+#: type of a variable → name of its getter and setter, and the C type of one value
 _FMI3 = {
     "Float32": ("Float32", ctypes.c_float),
     "Float64": ("Float64", ctypes.c_double),
@@ -35,7 +35,7 @@ _FMI2 = {
     "Enumeration": ("Integer", ctypes.c_int),
     "Boolean": ("Boolean", ctypes.c_int),
 }
-#: units that need no definition: what they are called, factor 1
+#: units that need no definition: their names, factor 1
 _SI = {"", "1", "-", "rad", "rad/s", "rad/s2", "rad/s^2", "m", "m/s", "m/s2", "m/s^2", "s", "kg", "N", "Nm", "N.m", "J"}
 #: whole numbers beyond this are not exact in float64
 _EXACT = 2.0**53
@@ -72,7 +72,7 @@ class Port:
 
     @property
     def numeric(self) -> bool:
-        """Whether a simulation could feed or use it."""
+        """Whether it has numbers, which a simulation could set or use."""
         return bool(self.call)
 
 
@@ -179,7 +179,7 @@ def _port(fmu: str, variable: Any, table: Mapping[str, tuple[str, Any]], units: 
 class Group:
     """Variables of one C type, which pass through one buffer in one call.
 
-    span : where their numbers lie in the vector of all numbers that pass
+    span : slice of their numbers in the vector of all numbers that pass
     """
 
     def __init__(self, ports: Sequence[Port], start: int) -> None:
@@ -232,7 +232,7 @@ class Group:
 
 
 def _bounds(dtype: np.dtype) -> tuple[float, float]:
-    """What fits in this type, and is exact in float64."""
+    """The range of values that fit this type and are exact in float64."""
     if dtype.kind in "iu":
         info = np.iinfo(dtype)
         return max(float(info.min), -_EXACT), min(float(info.max), _EXACT)

@@ -13,7 +13,7 @@ from limberjack.engine.api.stepping import MOST_STEPS
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.fmu.controller.sources import Reader, Source, find, signals_of
 
-#: names to log, or name → source with the number of its elements found by looking
+#: names to log, or name → source, whose number of elements is found by reading it once
 Log = Sequence[str] | Mapping[str, str | Callable[[Simulation], ArrayLike]]
 #: most numbers in one table, 1.6 GB
 MOST_NUMBERS = 200_000_000
@@ -21,7 +21,7 @@ _MULTIPLE = 1e-9
 
 
 class Controller(ABC):
-    """What takes part in `cosimulate`: it exchanges with a simulation at its own period.
+    """A participant of `cosimulate`, which exchanges with a simulation at its own period.
 
     name : for messages;  period : s
     """
@@ -54,11 +54,11 @@ class Controller(ABC):
 
     @abstractmethod
     def exchange(self, simulation: Simulation) -> None:
-        """Read what it reads, compute, and set its commands."""
+        """Read its inputs, compute, and set its commands."""
 
 
 class Trace(Mapping[str, np.ndarray]):
-    """What was logged: signal name → values (n,), or (n, k) for signals of k numbers; `time` (n,), s."""
+    """The log: signal name → values (n,), or (n, k) for signals of k numbers; `time` (n,), s."""
 
     def __init__(self, time: np.ndarray, signals: Mapping[str, np.ndarray]) -> None:
         self.time = time
@@ -83,10 +83,10 @@ def cosimulate(
 ) -> Trace:
     """Run a simulation with controllers.
 
-    simulation : where it stands; controllers : in the order in which they exchange
+    simulation : begins at its present state; controllers : in the order in which they exchange
     duration : s, a multiple of the simulation's dt
 
-    Controllers that do not run yet are started at the present time; others go on where they are, so runs can follow
+    Controllers that do not run yet are started at the present time; others continue, so runs can follow
     one another. Controllers that meet at one time exchange in the order given, and a later one sees what an earlier
     one has just commanded: put outer loops first.
 
@@ -95,9 +95,9 @@ def cosimulate(
     log_period : s, a multiple of dt; the shortest period of a controller if None. Rows are taken after the exchange,
         the first at the start, the last at the end.
 
-    Raises ArgumentError (two controllers on one command, duration no multiple of dt, …), SimulationError, FmuError;
-    simulation and controllers then stand where they were when it happened, and the error carries what was logged
-    until then as its attribute ``trace``.
+    Raises ArgumentError (two controllers on one command, duration not a multiple of dt, …), SimulationError, FmuError;
+    simulation and controllers then stay where they were at the error, whose attribute ``trace`` is the log until
+    then.
     """
     _check_arguments(simulation, controllers)
     steps = _steps("duration", duration, simulation, 0)
@@ -110,7 +110,7 @@ def cosimulate(
     recorder = _Recorder(simulation, log, steps // every + 2)
     try:
         _run(simulation, controllers, steps, every, recorder)
-    except Exception as error:  # also those of a user's functions: hours of simulation must not be lost
+    except Exception as error:  # also errors of a user's functions: hours of simulation must not be lost
         vars(error)["trace"] = recorder.trace()
         raise
     return recorder.trace()
@@ -164,7 +164,7 @@ def _log_period(simulation: Simulation, controllers: Sequence[Controller], wante
 
 
 def _check_commands(simulation: Simulation, controllers: Sequence[Controller]) -> None:
-    """Each command has one master."""
+    """Raise ArgumentError if two controllers set one command."""
     owners: dict[int, Controller] = {}
     for controller in controllers:
         for place in controller.command_places:

@@ -1,4 +1,4 @@
-"""A loaded Co-Simulation FMU of either version behind one face; FMPy makes the calls.
+"""A loaded Co-Simulation FMU, with one interface for both versions of FMI; FMPy makes the calls.
 
 Every failure is a FmuError that carries the FMU's own log lines.
 """
@@ -30,7 +30,7 @@ class Slave:
     """One FMU, loaded; instantiated again with each `instantiate`."""
 
     def __init__(self, name: str, description: Any, folder: Path) -> None:
-        """folder : where it is unpacked, which its maker removes"""
+        """folder : to which the FMU was unpacked; the caller removes it"""
         self.name = name
         self.log: deque[str] = deque(maxlen=_MOST_LINES)
         self.can_restore = bool(description.coSimulation.canGetAndSetFMUstate)
@@ -67,7 +67,8 @@ class Slave:
     # ---- life
 
     def instantiate(self) -> None:
-        """A fresh instance, in place of any earlier one. It logs in all categories: some name none where they fail."""
+        """A fresh instance, in place of any earlier one. It logs in all categories: some FMUs log errors without
+        one."""
         self.free()
         self.log.clear()
         try:
@@ -98,12 +99,12 @@ class Slave:
         self._initialised = True
 
     def free(self) -> None:
-        """End the instance, if there is one. After a fatal error no call is allowed: its memory stays."""
+        """End the instance, if there is one. After a fatal error no call is allowed, so its memory is not freed."""
         if self._alive and not self._fatal:
             for pointer in list(self._saved):
                 self.release(pointer)
             if self._initialised:
-                with contextlib.suppress(Exception):  # what it answers here changes nothing
+                with contextlib.suppress(Exception):  # its answer here changes nothing
                     self._fmu.terminate()
             release = self._fmu.fmi2FreeInstance if self._fmi2 else self._fmu.fmi3FreeInstance
             release(self._fmu.component)
@@ -158,7 +159,7 @@ class Slave:
             raise self.error(f"it returned early, at t = {last:.9g} s, while {doing}, which it was not allowed to.")
 
     def call(self, doing: str, function: Callable[..., Any], *values: Any) -> Any:
-        """Call the FMU; a status beyond warning becomes a FmuError."""
+        """Call the FMU; raises FmuError for a status worse than a warning."""
         if self._fatal:
             raise self.error("it failed fatally before and cannot be used any more in this process.")
         try:
@@ -166,7 +167,7 @@ class Slave:
         except self._call_error as error:
             function_name, status = error.function, error.status  # type: ignore[attr-defined]
             self._fatal = status == _FATAL
-            self._initialised = self._initialised and status == _DISCARD  # after errors it only takes free
+            self._initialised = self._initialised and status == _DISCARD  # after an error only freeing is allowed
             raise self.error(self._blame(doing, function_name, status)) from None
 
     def error(self, what: str) -> FmuError:
@@ -251,8 +252,8 @@ def _logger_of(log: deque[str]) -> Callable[..., None]:
 
 
 class _Fmi2Log:
-    """Log lines of FMI 2 come through a variadic callback. FMPy's C proxy formats them, but keeps one receiver for the
-    whole process; so ours is one function, which tells instances apart by their environment number."""
+    """FMI 2 delivers log lines through a variadic callback. FMPy's C proxy formats them, but keeps one receiver for the
+    whole process. Ours is therefore one function, which distinguishes instances by their environment number."""
 
     _numbers: Iterator[int] = itertools.count(1)
     _logs: dict[int, deque[str]] = {}  # noqa: RUF012 (one per process on purpose)
@@ -284,7 +285,7 @@ class _Fmi2Log:
 
     @classmethod
     def claim(cls) -> Any:
-        """Make ours the receiver of FMPy's proxy again; someone else's FMU may have taken it. Returns the proxy."""
+        """Make this the receiver of FMPy's proxy again, since other FMUs may have replaced it. Returns the proxy."""
         cls._claim.logger = cls._receiver
         cls._proxy(ctypes.byref(cls._claim))
         return cls._claim.logger

@@ -1,4 +1,4 @@
-"""Where the numbers of a controller come from in a simulation, and where its outputs go."""
+"""The sources of a controller's inputs in a simulation, and the targets of its outputs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Source = str | float | np.ndarray | Callable[[Simulation], ArrayLike] | Sequence
 #: a command name, or a list with one for each element
 Target = str | Sequence[str]
 
-#: size of a signal that nobody has looked at yet
+#: size of a signal that has not been read yet
 UNKNOWN = -1
 _Q, _V, _COMMAND, _TAU, _SENSOR = "q", "v", "command", "tau", "sensor"
 
@@ -66,7 +66,7 @@ def signals_of(simulation: Simulation) -> dict[str, list[Signal]]:
 
 
 def _add_outputs(simulation: Simulation, add: Callable[..., None]) -> None:
-    """What `simulation.output` has beside sensors."""
+    """Add the outputs of `simulation.output` besides sensors."""
     for name in simulation.output:
         if name not in simulation.system.output_places:
             add(name, "read", 0, UNKNOWN, lambda sim, name=name: sim.output[name])
@@ -106,7 +106,7 @@ class Reader:
 
     def __init__(self, simulation: Simulation, wanted: Sequence[tuple[str, int, Source]]) -> None:
         self.values = np.zeros(sum(size for _, size, _ in wanted))
-        #: elements that carry SI values of the simulation, not what a user's constant or callable says
+        #: elements with SI values of the simulation, in contrast to a user's constants and callables
         self.physical = np.zeros(len(self.values), dtype=bool)
         self._simulation = simulation
         self._signals = signals_of(simulation)
@@ -119,7 +119,7 @@ class Reader:
         self._copies = self._prepare()
 
     def _plan(self, label: str, start: int, size: int, source: Source) -> None:
-        """Note how the `size` numbers from `start` are found."""
+        """Plan how to read the `size` numbers from `start`."""
         span = slice(start, start + size)
         if isinstance(source, str):
             self._plan_signal(label, span, find(self._simulation, self._signals, source, label), source)

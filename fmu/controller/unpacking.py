@@ -1,4 +1,4 @@
-"""Opening an FMU file: is it one, can it run here, what does it say about itself; unpacking it for use."""
+"""Opening an FMU file: checks that it is an FMU that can run here, reads its description, and unpacks it."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from limberjack.scratch import Scratch
 MOST_FILES, MOST_BYTES = 20_000, 2 * 1024**3
 #: of modelDescription.xml and of each other description that is parsed
 MOST_DESCRIPTION_BYTES = 64 * 1024**2
-#: how many violations of the standard are reported
+#: largest number of violations of the standard in an error
 _MOST_PROBLEMS = 5
 
 
 def read(path: Path | str) -> tuple[Path, Any]:
     """The file's absolute path and its model description (fmpy's ModelDescription), checked to be runnable here.
 
-    Raises FmuError: no such file, no ZIP archive, no or unreadable modelDescription.xml, FMI 1, no Co-Simulation, no
-    binary for this platform. A description that breaks the standard's schema is used as far as it goes, with a
+    Raises FmuError: no such file, not a ZIP archive, no or unreadable modelDescription.xml, FMI 1, no Co-Simulation, no
+    binary for this platform. A description that breaks the standard's schema is used as far as possible, with a
     FmuWarning.
     """
     file = Path(path).expanduser().absolute()
@@ -78,7 +78,7 @@ def _description(file: Path) -> Any:
         raise FmuError(file.name, f"modelDescription.xml cannot be used: {'; '.join(problems)}.") from error
     more = f" (and {len(problems) - _MOST_PROBLEMS} more)" if len(problems) > _MOST_PROBLEMS else ""
     warnings.warn(
-        f"FMU '{file.name}': modelDescription.xml breaks the standard, and is used as far as it goes: "
+        f"FMU '{file.name}': modelDescription.xml breaks the standard, and is used as far as possible: "
         f"{'; '.join(problems[:_MOST_PROBLEMS])}{more}.",
         FmuWarning,
         stacklevel=4,
@@ -110,7 +110,7 @@ def _check_runnable(file: Path, description: Any, names: list[str]) -> None:
 
 
 def _offer(names: list[str]) -> str:
-    """What an FMU without our binary has instead."""
+    """The end of the error about a missing binary: what the FMU has instead."""
     platforms = sorted({name.split("/")[1] for name in names if name.startswith("binaries/") and name.count("/") == 2})
     if platforms:
         return f"it has: {', '.join(platforms)}. Ask its maker for one more platform."

@@ -78,14 +78,14 @@ class Parameters(MutableMapping[str, "Value | str"]):
         self._write([port], {port.name: value})
 
     def write_structural(self) -> bool:
-        """Write structural parameters, in configuration mode; whether there were any."""
+        """Write structural parameters, in configuration mode; returns whether there were any."""
         ports = [self._catalogue[name] for name in self._given if self._catalogue[name].causality == _STRUCTURAL]
         if ports:
             self._slave.configure(lambda: self._write(ports, self._given))
         return bool(ports)
 
     def write(self) -> None:
-        """Write the other ones that were given."""
+        """Write the other given parameters."""
         ports = [self._catalogue[name] for name in self._given if self._catalogue[name].causality != _STRUCTURAL]
         self._write(ports, self._given)
 

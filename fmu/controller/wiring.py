@@ -82,7 +82,7 @@ class Wiring:
         return frozenset(int(place) for place in self._writer.places)
 
     def give(self, slave: Slave) -> None:
-        """Measure, and hand the numbers to the FMU; ArgumentError where one does not fit its variable."""
+        """Measure, and pass the numbers to the FMU. Raises ArgumentError if one does not fit its variable."""
         values = self._reader.read()
         if self._converts_inputs:
             values = (values - self._input_offset) / self._input_factor
@@ -122,7 +122,7 @@ def _sources(fmu: str, catalogue: Catalogue, simulation: Simulation, given: Inpu
     missing = [name for name in inputs if name not in names]
     if missing:
         raise ArgumentError(
-            f"inputs of FMU '{fmu}' with names that nothing in the simulation has: {', '.join(missing)}; give "
+            f"inputs of FMU '{fmu}' whose names do not occur in the simulation: {', '.join(missing)}; give "
             "inputs={name: source, …}."
         )
     return {name: name for name in inputs}

@@ -1,1 +1,1 @@
-"""What an FMU says about itself: model descriptions, terminals, documentation, pictures, reference result."""
+"""Descriptions inside an FMU: model description, terminals, documentation, pictures, reference result."""

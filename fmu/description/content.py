@@ -1,4 +1,5 @@
-"""What the model descriptions of FMI 2 and FMI 3 share: the content of an FMU, its experiment, tokens, units as XML."""
+"""The parts that model descriptions of FMI 2 and 3 share: the content of an FMU, its experiment, tokens, units as
+XML."""
 
 from __future__ import annotations
 
@@ -29,11 +30,11 @@ LOG_CATEGORIES: dict[str, str] = {
 }
 #: relative tolerance that variable-step solvers get by default (Model Exchange)
 TOLERANCE = 1e-6
-#: length of the default experiment, s, and the most steps that it takes
+#: length of the default experiment, s, and its largest number of steps
 STOP_TIME, MOST_STEPS = 10.0, 100_000
-#: communication points that the default experiment has at least, where it has that many steps; most steps between two
+#: least number of communication points of the default experiment, if it has that many steps; most steps between two
 COMMUNICATION_POINTS, MOST_BETWEEN = 1000, 100
-#: a communication step that is this near to a multiple of dt, relatively, is one (the binaries use the same bound)
+#: a communication step with this relative distance to a multiple of dt counts as one (also in the binaries)
 SAME_STEP = 1e-9
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -54,7 +55,7 @@ Dependencies = Mapping[int, Mapping[int, str]]
 
 @dataclass(frozen=True)
 class Content:
-    """All that the files of an FMU are made from.
+    """The data from which all files of an FMU are made.
 
     system : the model
     variables : the value reference of a variable is its place here; place 0 is the time
@@ -88,25 +89,25 @@ class Content:
         if self.whole_steps and internal_steps(h, dt)[1] != dt:
             who = "an engine process takes" if self.coupling == "process" else "instruments and valves take"
             raise ArgumentError(
-                f"step_size of the default experiment is {h!r} s, no multiple of the step dt = {dt!r} s, and {who} "
+                f"step_size of the default experiment is {h!r} s, not a multiple of the step dt = {dt!r} s; {who} "
                 "whole steps only; give a multiple."
             )
         object.__setattr__(self, "places", {variable.name: at for at, variable in enumerate(self.variables)})
 
     def with_token(self, token: str) -> Content:
-        """The same content under a token."""
+        """The same content with a token."""
         return replace(self, token=token)
 
     @property
     def has_model_exchange(self) -> bool:
-        """Whether an importer's own solver can integrate the model: where the engine is inside, no loop is closed that
-        it would let drift apart, and no instrument, motor, valve or contact has a state that only steps move on."""
+        """Whether an importer's solver can integrate the model: the engine is inside, there are no closed loops, which
+        would drift apart, and no instruments, motors, valves or contacts, whose states only change in steps."""
         return self.coupling == "embedded" and not self.system.loops and not self.system.has_devices
 
     @property
     def whole_steps(self) -> bool:
         """Whether a communication step must be a multiple of dt: an engine process counts steps, and so do instruments
-        and valves of thrusters. Else one is divided into equal steps."""
+        and valves of thrusters. Otherwise a communication step is divided into equal steps."""
         return self.coupling == "process" or self.system.counts_steps
 
     @property
@@ -148,11 +149,11 @@ def initial_of(variable: Variable) -> str:
 
 
 def default_experiment(dt: float, stop_time: float | None = None, step_size: float | None = None) -> Experiment:
-    """The experiment that an importer offers first.
+    """The experiment that an importer offers by default.
 
-    It lasts 10 s, or less where that took more than 100,000 steps of dt: a first try is short. The communication step
-    is the largest of 1, 2, 5, … 100 times dt that still leaves 1000 communication points: results are smooth to look
-    at, files small, and every point is a whole number of steps, so that the engine steps with exactly dt.
+    It lasts 10 s, or less if that would take more than 100,000 steps of dt, so that a first try is short. The
+    communication step is the largest of 1, 2, 5, … 100 times dt that still gives 1000 communication points: curves look
+    smooth, files are small, and the engine steps with exactly dt, since every point is a whole number of steps.
     """
     stop = _positive("stop_time", STOP_TIME if stop_time is None else stop_time)
     if stop_time is None and stop > MOST_STEPS * dt:
@@ -213,12 +214,12 @@ def tool() -> str:
 
 
 def text(value: str) -> str:
-    """A user's text as XML can hold it: characters that XML forbids become U+FFFD, line ends and tabs spaces."""
+    """A user's text in a form that XML allows: forbidden characters become U+FFFD, line ends and tabs spaces."""
     return re.sub("[\t\n\r]", " ", _NOT_XML.sub("�", value))
 
 
 def number(value: float) -> str:
-    """A number that reads back to the same bits."""
+    """A number as text that reads back to the same bits."""
     return repr(float(value))
 
 
@@ -240,7 +241,7 @@ def serialised(root: ElementTree.Element) -> bytes:
 
 
 def root_attributes(content: Content) -> dict[str, str]:
-    """Attributes of <fmiModelDescription> but for the token, which the two versions name differently."""
+    """Attributes of <fmiModelDescription> without the token, which the two versions name differently."""
     system = content.system
     date = source_date()
     return {
@@ -266,7 +267,7 @@ def used_units(content: Content) -> tuple[Unit, ...]:
 
 
 def unit_definitions(content: Content) -> ElementTree.Element | None:
-    """<UnitDefinitions>, alike in both versions; None where no variable has a unit (an empty list is not allowed)."""
+    """<UnitDefinitions>, alike in both versions; None if no variable has a unit (an empty list is not allowed)."""
     units = used_units(content)
     if not units:
         return None
@@ -312,7 +313,7 @@ def type_attributes(declared: Measure) -> dict[str, str]:
 def float_attributes(variable: Variable) -> dict[str, str]:
     """Type, unit and range of a floating-point variable, alike in both versions.
 
-    Units are written at the variable too, although its type names them: many importers look there only.
+    Units are also written at the variable, although its type names them: many importers read only these.
     """
     listed = {"declaredType": variable.type_name, "unit": variable.unit, "displayUnit": variable.display_unit}
     attributes = {name: value for name, value in listed.items() if value}
@@ -336,7 +337,7 @@ class DependencyWriter:
 
     def attributes(self, known: Mapping[int, str]) -> dict[str, str]:
         """The attributes of an <Unknown>, or of one of FMI 3's elements."""
-        if id(known) not in self._written:  # kept with its mapping, so that no other one gets its id
+        if id(known) not in self._written:  # stored with its mapping, so that no other mapping can get the same id
             places = sorted(known)
             listed = {
                 "dependencies": " ".join(str(at + self._first) for at in places),

@@ -27,7 +27,7 @@ from limberjack.version import __version__
 
 FOLDER = "documentation"
 BILL = "extra/org.limberjack/sbom.cdx.json"
-#: groups with more variables than this start folded; drawings of trees stop indenting at this depth
+#: groups with more variables than this are folded at first; drawings of trees stop indenting at this depth
 _OPEN_ROWS, _DEEPEST = 60, 16
 #: curves in the chart of the reference result
 _CURVES = 6
@@ -50,7 +50,7 @@ def files(content: Content, reference: Reference, diagram: bytes) -> dict[str, b
 
 
 def bill_of_materials(content: Content) -> bytes:
-    """What of Limberjack's and of others the FMU carries, as CycloneDX."""
+    """The parts of Limberjack and of third parties that the FMU contains, as CycloneDX."""
     parts = [bill.limberjack(__version__), *bill.linked(content.platforms)]
     if content.coupling == "process":
         parts += [bill.LIBZMQ, bill.LIBSODIUM]
@@ -126,7 +126,7 @@ def _glance(content: Content) -> str:
 
 
 def _tree(system: System) -> str:
-    """One row a body, indented by its depth: no nesting, so that long chains stay readable."""
+    """One row per body, indented by its depth; not nested, so that long chains stay readable."""
     depth: dict[str | None, int] = {None: -1}
     rows = []
     for body in system.bodies:
@@ -214,7 +214,7 @@ def _reference(content: Content, reference: Reference) -> str:
 
 
 def _curves(content: Content, reference: Reference) -> str:
-    """A chart of the hinge angles, or else distances, that move the most; "" where there is nothing to draw."""
+    """A chart of the hinge angles, or else distances, that move most; "" if there is nothing to draw."""
     for unit in ("rad", "m"):
         curves = []
         for at in content.outputs:

@@ -88,7 +88,7 @@ def _add_variable(parent: ElementTree.Element, content: Content, at: int, variab
         "variability": variable.variability,
     }
     initial = initial_of(variable)
-    if initial and variable.causality != "input":  # it is the default there, and some importers refuse it written
+    if initial and variable.causality != "input":  # it is the default there, and some importers refuse it when written
         attributes["initial"] = initial
     if variable.text:
         element = ElementTree.SubElement(parent, "String", attributes)

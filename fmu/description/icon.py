@@ -105,24 +105,24 @@ def _view(points: np.ndarray) -> np.ndarray:
         return np.array([[-s, c, 0.0], [-over * c, -over * s, up]])
 
     spread = points - points.mean(axis=0)
-    # widths are rounded: directions that show the same do not change with the last bit
+    # widths are rounded, so that rounding errors do not decide between equally good directions
     widths = [round(float(np.ptp(spread @ axes(float(angle))[0])), 6) for angle in _AZIMUTHS]
     best: np.ndarray = axes(float(_AZIMUTHS[int(np.argmax(widths))]))
     return best
 
 
 def icon_png(drawn: Skeleton) -> bytes:
-    """The icon: a rounded tile with the model, on nothing."""
+    """The icon: a rounded tile with the model, on a transparent background."""
     return _picture(drawn, (ICON_PIXELS, ICON_PIXELS), names=False)
 
 
 def diagram_png(drawn: Skeleton) -> bytes:
-    """The diagram: the model with the names of its hinges and nodes, as far as there is room for them."""
+    """The diagram: the model with the names of its hinges and nodes, as far as they fit."""
     return _picture(drawn, DIAGRAM_PIXELS, names=True)
 
 
 def _picture(drawn: Skeleton, pixels: tuple[int, int], *, names: bool) -> bytes:
-    """A PNG whose bytes depend on the drawing alone: default style, no date, no name of software."""
+    """A PNG whose bytes depend only on the drawing: default style, no date, no name of software."""
     import matplotlib.style
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -190,7 +190,7 @@ def _draw_lines(axes: Any, drawn: Skeleton, place: Placement, thick: float) -> N
 
 
 def _ends(place: Placement, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """A line in the picture (2, 2); one that is seen from its end is a dot."""
+    """A line in the picture (2, 2); a line along the direction of view is a dot."""
     return np.array([place(start), place(end) + np.array([1e-3, 0.0])])
 
 

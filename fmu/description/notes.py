@@ -1,4 +1,4 @@
-"""Words of the documentation inside an FMU: numerics, limits, the reference result, licences, external dependencies."""
+"""Texts of the documentation inside an FMU: numerics, limits, the reference result, licences, external dependencies."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def numerics(content: Content) -> str:
 
 
 def _devices(content: Content) -> list[str]:
-    """What instruments, motors and valves change."""
+    """Notes on instruments, motors and valves."""
     system, items = content.system, []
     sampled = [sensor.name for sensor in system.sensors if sensor.errors is not None]
     driven = [actuator.name for actuator in system.actuators if actuator.motor is not None]
@@ -89,7 +89,7 @@ def _devices(content: Content) -> list[str]:
 
 
 def _loops(content: Content) -> list[str]:
-    """What closed loops change."""
+    """Notes on closed loops."""
     switched = [loop.name for loop in content.system.loops if loop.switchable]
     items = [
         "The model has closed loops, which each step closes again after its motion. An importer's own solver would let "
@@ -108,7 +108,7 @@ def _loops(content: Content) -> list[str]:
 
 
 def _long_steps(content: Content) -> str:
-    """How a communication step ends before its end."""
+    """How to interrupt a communication step."""
     asked = (
         "fmi2CancelStep from another thread ends it at once"
         if content.fmi == "2.0"
@@ -121,7 +121,7 @@ def _long_steps(content: Content) -> str:
 
 
 def limits(content: Content) -> str:
-    """What the FMU refuses, and what it cannot do."""
+    """The limits of the FMU."""
     items = [
         "Values that are not finite, or outside a variable's range, are refused with an error and a log message that "
         "says what to change.",

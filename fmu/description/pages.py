@@ -1,4 +1,4 @@
-"""HTML pages of the documentation: style, tables, a line chart; no script, nothing from outside the file."""
+"""HTML pages of the documentation: style, tables, a line chart; self-contained and without scripts."""
 
 from __future__ import annotations
 

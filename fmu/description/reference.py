@@ -1,4 +1,4 @@
-"""The reference result inside an FMU (layered standard FMI-LS-REF): what an importer should get, by `Simulation`."""
+"""The reference result inside an FMU (layered standard FMI-LS-REF): the result to expect, computed by `Simulation`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from limberjack.fmu.variables.variable import Variable
 #: where the layered standard puts its files
 FOLDER = "extra/org.fmi-standard.fmi-ls-ref"
 RESULT_NAME, MANIFEST_NAME = "reference.csv", "fmi-ls-manifest.xml"
-#: rows after the first; velocities times steps, less than a second of computing: the reference ends there
+#: limits at which the reference ends: rows after the first; velocities times steps, less than a second of computing
 MOST_ROWS, MOST_WORK = 200, 1_500_000
 
 _LS_NAMESPACE = "http://fmi-standard.org/fmi-ls-manifest"
@@ -36,7 +36,7 @@ class Reference:
 
     names : one a column, the first is time; values (rows, columns)
     interval : time between rows, s; step : communication step of the run, s
-    whole : True if it covers the default experiment; ending : why not, one sentence, else ""
+    whole : True if it covers the default experiment; ending : otherwise why not, in one sentence
     """
 
     names: tuple[str, ...]
@@ -86,7 +86,7 @@ def compute(content: Content) -> Reference:
 
 
 def _columns(outputs: list[Variable]) -> list[str]:
-    """Column names; the elements of an array are numbered from 1."""
+    """Names of the columns; the elements of an array are numbered from 1."""
     return [
         element(variable.name, i) if variable.array else variable.name
         for variable in outputs

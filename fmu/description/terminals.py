@@ -68,7 +68,7 @@ def _add_loop(terminals: ElementTree.Element, content: Content, loop: Loop) -> N
 
 
 def _add_machine(terminals: ElementTree.Element, content: Content) -> None:
-    """The vectors over all joints, where vectors are kept whole."""
+    """Add the vectors over all joints, if the FMU has arrays."""
     members = [
         (variable, variable.name)
         for variable in content.variables
@@ -80,7 +80,7 @@ def _add_machine(terminals: ElementTree.Element, content: Content) -> None:
 def _add_terminal(
     terminals: ElementTree.Element, name: str, kind: str, description: str, members: Iterable[tuple[Variable, str]]
 ) -> None:
-    """A terminal, unless nothing in it can be connected. Matching "bus": a controller may use some of the members."""
+    """Add a terminal, unless nothing in it can be connected. Matching "bus": a controller may use only some members."""
     connected = [(variable, member) for variable, member in members if variable.causality in _CONNECTED]
     if not connected:
         return

@@ -169,7 +169,7 @@ Status fmu_state_write(Instance *instance, const char *function, void *pointer, 
 static const char *fault(const Instance *instance, const Head *head, const void *bytes, size_t size)
 {
     if (memcmp(head->magic, MAGIC, sizeof MAGIC) != 0 || head->version != VERSION)
-        return "they are no state of this FMU's format";
+        return "they do not have this FMU's format";
     if (head->bytes > size - sizeof *head)
         return "they were cut";
     if (head->crc32 != state_checksum(head, (const char *)bytes + sizeof *head))

@@ -209,7 +209,7 @@ def _start(*numbers: Number) -> tuple[float, ...]:
 
 
 def _stops(number: Number) -> str:
-    """Words about the stops of a coordinate."""
+    """A text about the stops of a coordinate."""
     low, high, unit = number.low, number.high, number.unit
     if number.group != "q" or (math.isinf(low) and math.isinf(high)):
         return ""
@@ -219,6 +219,6 @@ def _stops(number: Number) -> str:
 
 
 def _nominal(number: Number) -> float:
-    """The size to expect of a coordinate: the farther of two stops."""
+    """The expected size of a coordinate: the farther of its two stops."""
     farthest = max(abs(number.low), abs(number.high))
     return farthest if number.group == "q" and math.isfinite(farthest) and farthest > 0.0 else 1.0

@@ -52,7 +52,7 @@ def dependencies_of(
         coordinates and velocities are known only as states of Model Exchange
     parameters : FMI 3 counts them among the knowns while the model runs, FMI 2 does not; both do during initialisation
 
-    What is not listed has no influence.
+    Knowns that are not listed have no influence.
     """
     places = _knowns(variables, initial, parameters or initial)
     shown = frozenset(
@@ -154,7 +154,7 @@ class _Numbers:
 
 def _sensor_outputs(influences: Influences, initial: bool) -> Sequence[tuple[Knowns, bool]]:
     """Every number that a sensor gives, in the order of the outputs. An instrument shows a sample, which only steps
-    change; before the first one it shows what is, with its errors."""
+    change; before the first step it shows the present value, with its errors."""
     listed: list[tuple[Knowns, bool]] = []
     for sensor in influences.system.sensors:
         count = len(SENSOR_TYPES[sensor.type].suffixes)

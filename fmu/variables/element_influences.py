@@ -1,4 +1,4 @@
-"""What the forces of elements at nodes depend on, beside the motion of their nodes."""
+"""The dependencies of forces of elements at nodes, besides the motion of their nodes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOTHING: Knowns = frozenset()
 
 
 def links_at(system: System, plant: Plant, element: Element) -> list[int]:
-    """The links at whose nodes an element acts; the ground is none."""
+    """The links at whose nodes an element acts; the ground does not count as a link."""
     rows = (plant.sections["node_row"][system.node_names.index(node), 0] for node in element.nodes)
     return [int(row) - 1 for row in rows if row > 0]
 

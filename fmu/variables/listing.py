@@ -19,7 +19,7 @@ Coupling = Literal["embedded", "process"]
 
 #: offsets in Region.SETTING, as in shim/plant_file.h
 ENDPOINT, KEYS, COMMAND, TIMEOUT = range(4)
-#: what starts an engine process by default
+#: command that starts an engine process by default
 _COMMAND = "limberjack run"
 
 
@@ -69,7 +69,7 @@ def _time() -> Variable:
 
 
 def _settings() -> list[Variable]:
-    """How the process coupling finds its engine."""
+    """The settings by which the process coupling finds its engine."""
     fixed: dict[str, Any] = {"causality": "parameter", "variability": "fixed"}
     texts = {
         "endpoint": ("address of a running engine process; empty: start one", ENDPOINT, ""),

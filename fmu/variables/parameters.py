@@ -17,7 +17,7 @@ from limberjack.fmu.variables.naming import place
 from limberjack.fmu.variables.selection import Candidate
 from limberjack.fmu.variables.variable import Variable
 
-#: kg; what a mass may be tuned down to: 0 would leave a hinge without inertia, and bounds are inclusive
+#: smallest mass that can be set, kg: 0 would leave a hinge without inertia, and bounds are inclusive
 LEAST_MASS = 1e-300
 #: tables of the Plant in the order of an FMU's parameters; those of elements are between valves and surroundings
 _ORDER = ("part", "dof", "actuator", "gravity", "instrument", "motor", "valve")
@@ -73,7 +73,7 @@ def _acts(each: Parameter) -> bool:
 
 
 def _is_shown(offers: Candidates, each: Parameter, given: bool) -> bool:
-    """Whether it is there without a selection: what is not zero, gains, gravity and the seed."""
+    """Whether it is present without a selection: numbers that are not zero, gains, gravity and the seed."""
     if each.section in ("actuator", "gravity") or each.most is not None:
         return True
     if isinstance(each.element, Freedom) and each.field is not None:

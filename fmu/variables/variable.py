@@ -1,4 +1,4 @@
-"""One variable of an FMU: what importers see of it, and where its numbers live in the running model."""
+"""One variable of an FMU: its properties for importers, and the place of its numbers in the running model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a table of runs shows: how far each run was from each limit, which were worst, what depends on what."""
+"""Results of a table of runs: the margin of each run to each limit, the worst runs, and correlations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CHANCE = 1.959963984540054
 
 @dataclass(frozen=True)
 class Limits:
-    """The range that a criterion allows for what it measures."""
+    """The range that a criterion allows for its measured value."""
 
     lower: float = -math.inf
     upper: float = math.inf
@@ -34,7 +34,7 @@ class Limits:
 
     @property
     def levels(self) -> list[float]:
-        """Those that are finite."""
+        """The finite limits."""
         return [level for level in (self.lower, self.upper) if math.isfinite(level)]
 
     def __str__(self) -> str:
@@ -69,7 +69,7 @@ def requirements_of(campaign: Campaign) -> dict[str, tuple[str, ...]]:
 
 
 def limits(criterion: Any) -> Limits:
-    """What a criterion allows for the number that it measures."""
+    """The limits of a criterion for its measured number."""
     match criterion:
         case schema.BoundsSpec():
             lower = -math.inf if criterion.lower is None else criterion.lower
@@ -92,19 +92,19 @@ def limits(criterion: Any) -> Limits:
 
 
 def judged(rows: Sequence[Row]) -> list[Row]:
-    """Runs that say something about what was tested."""
+    """Runs that ended with a verdict."""
     return [row for row in rows if row.status in ("passed", "failed")]
 
 
 def criteria_of(rows: Sequence[Row]) -> list[str]:
-    """Names of all criteria that measured something, or failed, in their order."""
+    """Names of all criteria that measured a value, or failed, in their order."""
     return list(dict.fromkeys([*(c for row in rows for c in row.measured), *(c for row in rows for c in row.failed)]))
 
 
 def worst(rows: Sequence[Row], criterion: str, bounds: Limits, most: int) -> list[Row]:
     """The runs that came nearest to a criterion's limits, or farthest beyond them: failed ones first.
 
-    Where nothing was measured a failed run counts as beyond all others.
+    A failed run without a measured value counts as worse than all others.
     """
 
     def key(row: Row) -> tuple[bool, float, int]:
@@ -141,7 +141,7 @@ def varied(rows: Sequence[Row]) -> dict[str, np.ndarray]:
 
 
 def measured(rows: Sequence[Row], criterion: str) -> np.ndarray:
-    """What a criterion measured in each run (runs,), NaN where nothing."""
+    """The value that a criterion measured in each run (runs,), NaN if none."""
     return np.array([row.measured.get(criterion, math.nan) for row in rows], dtype=float)
 
 

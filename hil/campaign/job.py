@@ -50,7 +50,7 @@ def _alike(scenario: Path, jobs: Sequence[tuple[Job, Scenario]]) -> list[Row]:
         return [tried(run_job, scenario, job) for job, _ in jobs]
     try:
         found = run_worlds([loaded for _, loaded in jobs], [job.seed for job, _ in jobs])
-    except Exception as error:  # what concerns all of them, as a law that raises: each says by itself what it is
+    except Exception as error:  # an error that concerns all: each run reports its own
         if not isinstance(error, LimberjackError):
             traceback.print_exc()
         return [tried(run_job, scenario, job) for job, _ in jobs]

@@ -1,4 +1,4 @@
-"""Worker processes on this machine; those that die or hang are replaced, and their runs tried again."""
+"""Worker processes on this machine; those that die or hang are replaced, and their runs are tried again."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from limberjack.hil.campaign.table import Row
 from limberjack.hil.campaign.worker import READY
 from limberjack.hil.errors import HilError
 
-#: longest time in which a worker must have started, s; imports on a busy machine take their time
+#: longest time for a worker to start, s; imports may be slow on a busy machine
 START_LIMIT_S = 120.0
-#: workers in a row that do not start, after which no more are started
+#: after so many workers in a row that fail to start, no more are started
 MOST_FAILED_STARTS = 3
-#: longest wait for something to happen, s
+#: longest wait for an event, s
 MOST_WAIT_S = 10.0
 
 
 class Pool(Protocol):
-    """Where jobs are run."""
+    """Runs jobs."""
 
     #: how many batches run at a time
     workers: int
@@ -50,7 +50,7 @@ class Pool(Protocol):
 
 
 class Worker:
-    """One process; what it prints goes to the end of a file, or where this process prints."""
+    """One process; its output is appended to a file, or goes to the output of this process."""
 
     def __init__(self, run: Run, many: RunMany | None, scenario: Path, log: Path | None) -> None:
         self.ready = False
@@ -73,7 +73,7 @@ class Worker:
             self.connection.send((run, many, scenario))
 
     def give(self, jobs: list[Job]) -> None:
-        """Let it run jobs."""
+        """Give it jobs to run."""
         self.jobs, self.since = jobs, time.monotonic()
         with contextlib.suppress(OSError):
             self.connection.send(jobs)
@@ -83,10 +83,10 @@ class Worker:
         return time.monotonic() - self.since
 
     def end(self) -> str:
-        """Kill it, if it is still there, and say how it ended."""
+        """Kill it, if it still runs, and return how it ended."""
         self.connection.close()
         code = self._process.poll()
-        with contextlib.suppress(subprocess.TimeoutExpired):  # a closed connection means that it is ending
+        with contextlib.suppress(subprocess.TimeoutExpired):  # a closed connection: it is ending
             code = self._process.wait(0.2) if code is None else code
         if code is None:
             self._process.kill()
@@ -100,7 +100,7 @@ class LocalPool:
 
     limit_s : longest time of a run, s; tries : how often a run is tried if its worker dies or hangs
     many : runs several jobs at once. If its worker dies or hangs, each is tried by itself
-    log : file to which what workers print is added; None: where this process prints
+    log : file to which the output of workers is appended; None: the output of this process
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class LocalPool:
                     yield from self._again(self._lose(number, cause), cause, waiting, losses)
 
     def _again(self, jobs: list[Job], cause: str, waiting: deque[list[Job]], losses: Counter[int]) -> Iterator[Row]:
-        """Jobs whose worker was lost wait again, those that were run at once each by itself; rows of those given up."""
+        """Queue jobs whose worker was lost again, each one alone; rows of those given up."""
         for job in reversed(jobs):
             losses[job.run] += len(jobs) == 1
             if losses[job.run] < self._tries:
@@ -153,7 +153,7 @@ class LocalPool:
                 yield Row(job.run, job.seed, "lost", text, job.values)
 
     def _hand_out(self, waiting: deque[list[Job]]) -> None:
-        """As many workers as there is work for, up to the most; jobs to each that has none."""
+        """Start as many workers as there are jobs, up to the largest number, and give jobs to the idle ones."""
         busy = sum(bool(worker.jobs) for worker in self._processes.values())
         while len(self._processes) < min(self.workers, busy + len(waiting)):
             self._started += 1
@@ -163,7 +163,7 @@ class LocalPool:
                 worker.give(waiting.popleft())
 
     def _limit(self, worker: Worker) -> float:
-        """Longest time in which something must come from a worker, s."""
+        """Longest time in which a worker must answer, s."""
         if not worker.ready:
             return START_LIMIT_S
         return self._limit_s * len(worker.jobs) if worker.jobs else math.inf
@@ -207,7 +207,7 @@ def portions(jobs: Sequence[Job], together: int) -> list[list[Job]]:
 
 
 def _check_importable(run: Run) -> None:
-    """ArgumentError for a function that other processes cannot find."""
+    """Raise ArgumentError for a function that other processes cannot import."""
     if getattr(run, "__module__", "__main__") == "__main__" or "<" in getattr(run, "__qualname__", "<"):
         raise ArgumentError("run must be a function of a module, so that other processes find it by its name.")
 

@@ -1,4 +1,4 @@
-"""Run a campaign: plan, pool, journal, table, plot, report."""
+"""Runs a campaign: plan, pool, journal, table, plot, report."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from limberjack.hil.campaign.together import WITNESSES, difference, size_of, why
 from limberjack.version import __version__
 
 MOST_WORKERS = 1024
-#: rows and how many of how many runs are done
+#: called with a row, the number of finished runs, and the number of all runs
 Progress = Callable[[Row, int, int], None]
 
 
@@ -80,15 +80,15 @@ def run_campaign(
     out : folder, made if need be: rows.jsonl, table.csv, table.parquet (with pyarrow), summary.png, report.html,
         junit.xml, workers.log
     workers : processes on this machine (default: one for each processor);  scheduler : Dask's, instead of them
-    resume : go on with a folder that has rows; runs that were lost are tried again
-    batch : whether runs are made many at once, as worlds of a batch; None: where they can be. The table is the same
-    run : what a run is, a function of a module; one of your own is called for one run after the other
+    resume : continue in a folder that has rows; runs that were lost are tried again
+    batch : whether runs are made many at once, as worlds of a batch; None: if possible. The table is the same
+    run : the function, of a module, that makes a run; one of your own is called for one run after the other
     progress : called with each row when it is on the disk
 
-    The table depends on campaign, scenario and what they name alone, not on the number of workers or interruptions.
+    The table depends only on the campaign, the scenario and the files they name, not on the workers or interruptions.
     ArgumentError if the first run of all cannot be run with its values: the others are not tried; or if `batch` is
     true and they cannot be made many at once.
-    HilError where processes or the cluster cannot be used; what was acknowledged stays.
+    HilError if processes or the cluster cannot be used; rows that were acknowledged are kept.
     """
     campaign = source if isinstance(source, Campaign) else load_campaign(source)
     folder = Path(out)
@@ -108,7 +108,7 @@ def run_campaign(
 
 
 def _why(campaign: Campaign, left: Sequence[Job], batch: bool | None, run: Run) -> str:
-    """Why runs are made one by one, "" if they are not. ArgumentError where they must not be."""
+    """Why runs are made one by one, "" if they are not. Raises ArgumentError if `batch` forbids that."""
     if batch is False:
         return "batches are switched off"
     why = "they are runs of a function of your own" if run is not run_job else ""
@@ -135,9 +135,9 @@ def _published(
 def report_worst(
     campaign: Campaign, out: Path | str, summary: Summary, most: int, say: Callable[[int], None] = lambda _: None
 ) -> dict[int, str]:
-    """Run the worst runs again, so many at most, for reports that the campaign's links.
+    """Repeat the worst runs, so many at most, for reports to which the campaign's report links.
 
-    Returns their numbers, and why there is no report of a run, "" where there is.
+    Returns their numbers, each with the reason why there is no report of the run, "" if there is one.
 
     say : called with each before it begins. Existing reports are kept.
     """
@@ -155,7 +155,7 @@ def report_worst(
 
 
 def report_run(source: Path | str | Campaign, number: int, out: Path | str) -> Row:
-    """Run one of the runs again, here, with the report of its scenario in the folder runs/<number> of `out`.
+    """Repeat one of the runs in this process, with the report of its scenario in the folder runs/<number> of `out`.
 
     A campaign that has ended there gets a report with a link to it.
     """
@@ -172,7 +172,7 @@ def report_run(source: Path | str | Campaign, number: int, out: Path | str) -> R
 
 
 def head_of(campaign: Campaign) -> dict[str, str]:
-    """What rows must have in common to be of the same table."""
+    """The data that all rows of one table have in common."""
     return {"campaign": campaign.spec.name, "digest": campaign.digest(), "version": __version__}
 
 
@@ -183,7 +183,7 @@ def _done(journal: Journal, job: Job) -> bool:
 
 @dataclass
 class _Work:
-    """What is left of a campaign, on its way through a pool.
+    """The remaining runs of a campaign, and the pool that runs them.
 
     one_by_one : why runs are not made many at once, "" if they are;  demanded : whether they must be
     done : runs that are on the disk;  rounding : by how much, relative, numbers differed of a run made in both ways
@@ -198,9 +198,9 @@ class _Work:
     rounding: float = 0.0
 
     def run(self, pool: Pool, left: Sequence[Job], workers: int) -> None:
-        """The first run alone: it compiles what others then find compiled, and tells whether they can be run at all.
+        """Make the first run alone: it compiles for all others, and shows whether they can be run at all.
 
-        Then it is run again among a few others, where runs are made many at once: its row must be the same.
+        If runs are made many at once, it is then repeated among a few others, and must give the same row.
         """
         for row in pool.rows(left[:1]):
             if row.status == "invalid" and not self.journal.rows:
@@ -214,7 +214,7 @@ class _Work:
             self._keep(row)
 
     def _witness(self, pool: Pool, jobs: Sequence[Job]) -> int:
-        """Run jobs at once of which the first was run alone; how many others that has done."""
+        """Run jobs at once of which the first was run alone; returns how many others are done."""
         rows = {row.run: row for row in pool.rows(jobs, len(jobs))}
         first = rows.pop(jobs[0].run)
         self.one_by_one, self.rounding = difference(self.journal.rows[first.run], first)

@@ -14,7 +14,7 @@ import numpy as np
 from limberjack.hil.campaign.campaign_file import Campaign
 from limberjack.hil.campaign.schema import NormalSpec, Scalar, VarySpec
 
-#: numbers that stand for a part of a distribution stay off its ends
+#: probabilities stay so far away from 0 and 1
 _LEAST = 2.0**-54
 MOST_SEED = 2**63
 

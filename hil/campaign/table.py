@@ -20,25 +20,25 @@ from limberjack.hil.errors import HilError
 
 VERSION = 1
 Status = Literal["passed", "failed", "invalid", "error", "lost"]
-#: statuses of runs that say nothing about what was tested
+#: statuses of runs without a verdict
 UNJUDGED = ("error", "lost")
 
 
 def status_of(code: ExitCode) -> Status:
-    """What a run that did not pass is in the table."""
+    """The status in the table of a run that did not pass."""
     statuses: dict[ExitCode, Status] = {ExitCode.FAILED: "failed", ExitCode.BAD_INPUT: "invalid"}
     return statuses.get(code, "error")
 
 
 @dataclass(frozen=True)
 class Row:
-    """What became of a run.
+    """The result of a run.
 
-    status : passed or failed by its criteria; invalid: its values cannot be run; error: the machine failed, or
-        something unknown was raised; lost: its process died or hung, at each try
+    status : passed or failed by its criteria; invalid: its values cannot be run; error: the machine failed, or an
+        unknown exception was raised; lost: its process died or hung at each try
     cause : why it did not pass
     values : path → value that it was given;  measured : criterion → number, nan where nothing could be measured
-    failed : criteria that failed;  units : criterion → unit of its number, where it has one
+    failed : criteria that failed;  units : criterion → unit of its number, if it has one
     """
 
     run: int
@@ -104,7 +104,7 @@ class Journal:
         head = self._parsed(lines[0], 1) if lines else {}
         if lines and head.get("limberjack_rows") != VERSION:
             raise self._foreign(1)
-        if len(lines) <= 1:  # no rows: whichever campaign it was begun for
+        if len(lines) <= 1:  # no rows: it may be used for any campaign
             os.ftruncate(self._file, 0)
             self._write(self._head)
             return
@@ -152,7 +152,7 @@ def columns(rows: Sequence[Row]) -> dict[str, list[Any]]:
 
 
 def write_table(folder: Path, rows: Sequence[Row]) -> list[Path]:
-    """Write table.csv and, where pyarrow is installed, table.parquet; each is whole or as it was before."""
+    """Write table.csv and, if pyarrow is installed, table.parquet; each file is complete or unchanged."""
     table = columns(rows)
     files = [folder / "table.csv"]
     with _replaced(files[0]) as path, path.open("w", newline="", encoding="utf-8", errors="backslashreplace") as stream:
@@ -193,7 +193,7 @@ def _write_parquet(path: Path, table: dict[str, list[Any]]) -> None:
 
 
 def _alike(values: list[Any]) -> list[Any]:
-    """Values of one type: a column of numbers as floats if any is one, mixed ones as text."""
+    """The values in one type: numbers as floats if any of them is a float, mixed values as text."""
     kinds = {type(value) for value in values}
     if len(kinds) <= 1:
         return values

@@ -11,11 +11,11 @@ from limberjack.hil.campaign.table import Row
 from limberjack.hil.scenario.scenario_file import load_scenario
 from limberjack.hil.worlds.batchable import why_alone
 
-#: most worlds of a batch: rows reach the disk, and progress is seen, when a batch has ended
+#: largest number of worlds of a batch: rows reach the disk, and progress shows, only when a batch has ended
 MOST_TOGETHER = 256
-#: worlds of the first batch, whose first row is compared with that of the same run by itself
+#: number of worlds of the first batch, whose first row is compared with that of the same run by itself
 WITNESSES = 16
-#: largest relative difference of its numbers that is taken for rounding
+#: largest relative difference of its numbers that counts as rounding
 ROUNDING = 1e-9
 
 
@@ -28,7 +28,7 @@ def why_one_by_one(campaign: Campaign, job: Job) -> str:
 
 
 def size_of(jobs: int, workers: int) -> int:
-    """Worlds of a batch so that every worker has as much to do."""
+    """Number of worlds of a batch that gives all workers the same amount of work."""
     rounds = -(-jobs // (workers * MOST_TOGETHER))
     return max(1, -(-jobs // (workers * max(rounds, 1))))
 
@@ -36,8 +36,8 @@ def size_of(jobs: int, workers: int) -> int:
 def difference(alone: Row, together: Row) -> tuple[str, float]:
     """Why rows of one run are not the same, "" if they are, and the largest relative difference of their numbers.
 
-    Numbers may differ by ROUNDING where the verdicts are the same: of some models the code for several worlds fuses
-    other products with sums (docs/decisions/0021).
+    Numbers may differ by ROUNDING if the verdicts are the same: for some models the code for several worlds fuses
+    different products with sums (docs/decisions/0021).
     """
     if repr(alone) == repr(together):
         return "", 0.0

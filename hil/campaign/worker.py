@@ -27,7 +27,7 @@ def main(descriptor: int) -> None:
 
 
 def _receive(connection: Connection, jobs: queue.SimpleQueue[list[Job]]) -> None:
-    """Jobs into the queue. The other end is gone, or was killed: end at once, in the middle of a run too."""
+    """Put jobs into the queue. If the other end closes or was killed, end at once, even in the middle of a run."""
     while True:
         try:
             jobs.put(connection.recv())

@@ -18,7 +18,7 @@ _ABOUT = {
 
 
 def c_header(forms: Forms) -> str:
-    """The text of the header: structs, sizes, and what packs, unpacks and carries the messages."""
+    """The text of the header: structs, sizes, and functions that pack, unpack and frame the messages."""
     name = forms.name
     parts = [
         _part("messages.h.in", forms),
@@ -54,13 +54,13 @@ def _part(file: str, forms: Forms) -> str:
 
 
 def _constant(place: Place) -> str:
-    """The constant that stands there, as its bits."""
+    """The constant of a field, as its bits."""
     bits = int(place.field.type[1:])
     return f"{(place.field.value or 0) % 2**bits:#x}u" + ("ll" if bits == 64 else "")
 
 
 def _check(forms: Forms) -> str:
-    """What makes the checks that the two messages have."""
+    """The functions that compute the checks of the two messages."""
     kinds = {forms.signals.check, forms.commands.check} - {"none"}
     return "\n".join(_part(f"{kind}.h.in", forms) for kind in sorted(kinds))
 
@@ -121,7 +121,7 @@ def _value(name: str, place: Place) -> str:
 
 
 def _newer(forms: Forms) -> str:
-    """Whether signals are the next ones."""
+    """The function that tells whether signals are newer."""
     form, name = forms.signals, forms.name
     lines = [
         "/* Whether signals are newer than the last ones taken: links duplicate, delay and reorder messages. */",
@@ -162,7 +162,7 @@ def _pack(forms: Forms) -> str:
 
 
 def _filled(forms: Forms) -> Iterator[str]:
-    """What commands take over from the signals that they answer."""
+    """The fields that commands copy from the signals that they answer."""
     integers: dict[str, str] = {
         place.field.use: _integer(place) for place in forms.commands.shown if place.field.type[0] != "f"
     }

@@ -1,4 +1,4 @@
-"""Where each number of a device's two messages stands, and what a program calls it."""
+"""The position of each number in a device's two messages, and its name in programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from limberjack.hil.devices.message_layout import CODES, FieldSpec, LayoutSpec, 
 
 #: bytes of the checks
 CHECKS = {"none": 0, "crc16_ccitt": 2, "crc32": 4}
-#: words of C and MATLAB that name nothing else, and names that the messages have themselves
+#: reserved words of C and MATLAB, and names that the messages use themselves
 _TAKEN = frozenset(
     """auto break case catch char classdef const continue default do double else elseif end enum extern float for
     function global goto if inline int long otherwise parfor persistent register restrict return short signed sizeof
@@ -32,7 +32,7 @@ class Place:
 
     @property
     def about(self) -> str:
-        """What stands there, for a comment in any language."""
+        """The content of the field, for a comment in any language."""
         return comment(f"{self.field.name or self.field.use}, {self.unit or '-'}")
 
 
@@ -55,7 +55,7 @@ class Form:
 
     @property
     def shown(self) -> tuple[Place, ...]:
-        """What a program reads or sets: all but constants and unused fields."""
+        """The fields that a program reads or sets: all but constants and unused ones."""
         return tuple(place for place in self.places if place.field.use not in ("constant", "unused"))
 
     def has(self, use: str) -> bool:
@@ -83,7 +83,7 @@ class Forms:
 def forms_of(
     name: str, origin: str, layout: LayoutSpec, wiring: Wiring, command_units: Sequence[str], uri: str
 ) -> Forms:
-    """The messages of a device that is wired so. ArgumentError for one that sets no commands, or signs its messages."""
+    """The messages of a device with this wiring. Raises ArgumentError if it sets no commands, or signs its messages."""
     if layout.commands is None:
         raise ArgumentError(f"device '{name}' sets no commands: there is nothing to answer; wire some to it.")
     if layout.authenticate != "none":
@@ -100,7 +100,7 @@ def forms_of(
 
 
 def comment(text: str) -> str:
-    """Text that ends no comment of C."""
+    """The text without the characters that end a comment in C."""
     return text.replace("*/", "* /").replace("/*", "/ *")
 
 
@@ -123,7 +123,7 @@ def form_of(part: str, spec: MessageSpec, units: dict[str, str]) -> Form:
 
 
 def _labels(spec: MessageSpec) -> Iterator[str]:
-    """A name for each field, each its own."""
+    """A unique name for each field."""
     seen: set[str] = set()
     for field in spec.fields:
         label = identifier(field.name) if field.name is not None else field.use

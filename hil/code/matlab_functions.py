@@ -46,25 +46,25 @@ def _part(file: str, forms: Forms) -> str:
 
 
 def _own(form: Form) -> tuple[Place, ...]:
-    """What a controller sets: its values and its count."""
+    """The fields that a controller sets: its values and its count."""
     return tuple(place for place in form.shown if place.field.use in ("value", "sequence"))
 
 
 def _listed(form: Form) -> str:
-    """Lines of help on what a message holds."""
+    """Lines of help on the fields of a message."""
     values = [place for place in form.shown if place.field.use in ("value", "time")]
     lines = [f"%     .{place.label:20} {place.field.name or 'simulated time'}, {place.unit or '-'}" for place in values]
     return "\n".join(lines)
 
 
 def _class(place: Place) -> str:
-    """The MATLAB class of what stands in a field."""
+    """The MATLAB class of the value of a field."""
     kind = place.field.type
     return {"f32": "single", "f64": "double"}.get(kind) or f"{_KINDS[kind[0]]}{kind[1:]}"
 
 
 def _constant(place: Place) -> str:
-    """The constant that stands there; as text of 64 bits it must not pass through a double."""
+    """The constant of a field; one of 64 bits must not pass through a double."""
     low, high = (place.field.value or 0) % 2**32, (place.field.value or 0) % 2**64 >> 32
     if int(place.field.type[1:]) < 64:
         return f"{_class(place)}({place.field.value or 0})"

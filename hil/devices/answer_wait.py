@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 def await_answer(take: Callable[[], tuple[bool, bool]], wait: Callable[[float], object], limit_s: float) -> bool:
-    """Take what comes until the answer is there or limit_s of wall time is over; whether anything new had come.
+    """Take messages until the answer arrives or limit_s of wall time is over; returns whether any was new.
 
     take : reads what is there: (anything new, the answer among it);  wait : sleeps until more comes, at most so many s
     """

@@ -46,14 +46,14 @@ class ArrayController:
         self._controller.make(replace(wiring, worlds=n), stacked(self._options))
 
     def call(self, time: float, signals: np.ndarray) -> None:
-        """Let it answer signals (n, ns), which become its own. Anything but commands is counted and ignored."""
+        """Let it answer signals (n, ns), an array that it may keep. Anything but commands is counted and ignored."""
         found = self._controller(time, signals)
         if found is None:
             return
         try:
             answers = np.asarray(found, dtype=np.float64)
         except (TypeError, ValueError):
-            return self._reject(np.ones(len(self.fresh), dtype=bool), "are no numbers")
+            return self._reject(np.ones(len(self.fresh), dtype=bool), "are not numbers")
         if answers.shape != self.answers.shape:
             text = f"have shape {answers.shape}, not (worlds, commands), {self.answers.shape}"
             return self._reject(np.ones(len(self.fresh), dtype=bool), text)
@@ -102,7 +102,7 @@ class ArrayDevice:
         return True
 
     def answer(self, time: float, commands: np.ndarray, limit_s: float) -> bool:
-        """As `receive`: the law has answered already, or will not."""
+        """As `receive`: the law has already answered, or it never will."""
         return self.receive(time, commands)
 
     def close(self) -> None:
@@ -128,7 +128,7 @@ def _stacked(values: list[Any]) -> Any:
 
 
 def form_of(option: Any) -> Hashable:
-    """What worlds of one batch must have in common: everything but numbers."""
+    """The part of the options that worlds of one batch must have in common: everything but numbers."""
     if isinstance(option, Mapping):
         return tuple((key, form_of(value)) for key, value in option.items())
     if _are_numbers(option):
@@ -137,7 +137,7 @@ def form_of(option: Any) -> Hashable:
 
 
 def _are_numbers(value: Any) -> bool:
-    """Whether it is a number, or a regular list of numbers; true and false are none."""
+    """Whether it is a number, or a regular list of numbers; true and false do not count as numbers."""
     if isinstance(value, (list, tuple)):
         shapes = {np.shape(each) if _are_numbers(each) else None for each in value}
         return len(shapes) == 1 and None not in shapes

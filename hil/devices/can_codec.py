@@ -1,4 +1,4 @@
-"""Frames of a DBC file: which names stand in which messages, to bytes and back."""
+"""Frames of a DBC file: finds the messages that contain given names, and converts values to bytes and back."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def read_dbc(path: Path) -> Any:
 
 
 class Frames:
-    """The messages that hold some names.
+    """The messages that contain given names.
 
-    A name is the signal that `mapped` says, "Message.Signal" or "Signal", else the signal called like it with "_" for
-    every other character. Signals of these messages that no name claims are sent as their initial value.
+    `mapped` gives the signal of a name as "Message.Signal" or "Signal". Without an entry it is the signal of the same
+    name with "_" for every other character. Signals of these messages without a name are sent as their initial value.
     """
 
     def __init__(self, database: Any, names: tuple[str, ...], mapped: Mapping[str, str], counter: str) -> None:
@@ -76,7 +76,7 @@ class Frames:
             yield plan.message.frame_id, plan.message.is_extended_frame, plan.encode(values)
 
     def decode(self, frame: Any, values: np.ndarray) -> str:
-        """Put a frame's signals (can.Message) into values (n,); "" or why it is refused, and then they stay."""
+        """Put a frame's signals (can.Message) into values (n,). Returns "", or why it is refused; values then stay."""
         plan = self._plans.get(key_of(frame.arbitration_id, frame.is_extended_id))
         if plan is None or frame.is_error_frame or frame.is_remote_frame:
             return "not a frame of the device"
@@ -157,7 +157,7 @@ def _cut(value: float, low: float, high: float) -> float:
 
 
 def _rounding(signal: Any) -> float:
-    """By how much a value at the end of its range may seem to be beyond it: 7 · 0.1 is more than 0.7."""
+    """By how much rounding may put a value at the end of its range beyond it: 7 · 0.1 is more than 0.7."""
     if not signal.is_float:
         return 1e-3 * abs(float(signal.scale))
     ends = [abs(float(end)) for end in (signal.minimum, signal.maximum) if end is not None]

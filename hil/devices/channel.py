@@ -14,14 +14,14 @@ from limberjack.hil.devices.device import Link, Wiring
 from limberjack.hil.devices.message import Head, Message, newer
 from limberjack.hil.devices.message_layout import LayoutSpec, default_layout
 
-#: messages looked at in one call, the newest of what has come
+#: largest number of messages examined in one call, the newest ones
 MOST_AT_ONCE = 64
-#: messages taken in one call; what is left waits in the system's buffer, which is bounded
+#: largest number of messages taken in one call; others wait in the system's buffer, which is bounded
 MOST_TAKEN = 1024
 
 
 class Channel(Protocol):
-    """Carries whole messages; no call waits but `wait`."""
+    """Carries complete messages; only `wait` waits."""
 
     def open(self, outgoing: Message, incoming: Message | None, link: Link) -> None:
         """Connect or listen; junk between messages is counted in link.rejected."""
@@ -33,10 +33,10 @@ class Channel(Protocol):
         """The next message received, if there is one."""
 
     def wait(self, limit_s: float) -> None:
-        """Return when something may have come, at most after limit_s of wall time."""
+        """Return when a message may have arrived, at most after limit_s of wall time."""
 
     def close(self) -> None:
-        """Let go of everything; may be called twice."""
+        """Release all resources; may be called twice."""
 
 
 class Codec:
@@ -84,7 +84,7 @@ class MessageDevice:
         self._commands: Message | None
 
     def layout(self, wiring: Wiring) -> LayoutSpec:
-        """The layout of its messages. ArgumentError where it has other numbers than are wired."""
+        """The layout of its messages. Raises ArgumentError if its numbers are not those of the wiring."""
         self._codec.messages(wiring)
         return self._codec.layout(wiring)
 
@@ -103,11 +103,11 @@ class MessageDevice:
         self.link.dropped += not self._asked
 
     def receive(self, time: float, commands: np.ndarray) -> bool:
-        """The newest commands that have come."""
+        """The newest commands that have arrived."""
         return self._take(time, commands)[0]
 
     def answer(self, time: float, commands: np.ndarray, limit_s: float) -> bool:
-        """The commands that answer the last signals; without `answer` in the layout, the next ones that come.
+        """The commands that answer the last signals; without `answer` in the layout, the next ones that arrive.
 
         It does not wait for an answer to signals that could not be sent.
         """
@@ -136,7 +136,7 @@ class MessageDevice:
         return came, answered
 
     def _newest(self) -> deque[bytes]:
-        """The newest of what has come: a controller that is faster than the bench must not be heard ever later."""
+        """The newest message: with a controller faster than the bench, the delay must not grow."""
         recent, taken = self._recent, 0
         recent.clear()
         while taken < MOST_TAKEN and (data := self._channel.pull()) is not None:
@@ -173,7 +173,7 @@ class MessageDevice:
 
 
 class MessagePeer:
-    """The other end of a `MessageDevice`: takes signals, sends commands. For twins and tests."""
+    """The other end of a `MessageDevice`: receives signals, sends commands. For twins and tests."""
 
     def __init__(self, channel: Channel, codec: Codec, wiring: Wiring) -> None:
         self.link = Link()

@@ -1,13 +1,13 @@
 """Forces of real hardware, advanced by their delay: measured values are extrapolated along their slope.
 
-Between a motion of the model and the force that it causes in hardware pass T seconds: of robots, sensors, frames. A
-spring that answers late gives back more energy than it took, E (1 + π ω T) after a bounce of frequency ω, which is
+Between a motion of the model and the force that it causes in hardware is a delay of T seconds, by robots, sensors and
+frames. A spring with a delay returns more energy than it took, E (1 + π ω T) after a bounce of frequency ω, which is
 negative damping k T (docs/how-to/delay-compensation.md; docking benches: arXiv:1409.0562). The lead
 
     F^(t) = F(t) + T (F(t) - F(t - w)) / w
 
-takes the first order of T away, without knowing the spring. What is left is E (ω T)² (1 + w / T): the force that is
-missing at the start of a contact.
+removes the first order of T, without knowledge of the spring. The remainder is E (ω T)² (1 + w / T), due to the force
+that is missing at the start of a contact.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ _ALIKE = 1e-6
 
 
 class CompensatedDevice:
-    """A device whose commands are forces that come late.
+    """A device whose commands are delayed forces.
 
-    delay : T, s;  over : w, s, over which their slope is taken
-    The lead does not change the sign of a force: what pushes late does not pull. It acts before faults of the link.
+    delay : T, s;  over : w, s, the window for their slope
+    The lead does not change the sign of a force: a delayed push does not become a pull. It acts before faults of the
+    link.
     """
 
     def __init__(self, device: Device, delay: float, over: float) -> None:

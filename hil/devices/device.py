@@ -1,4 +1,4 @@
-"""What a device is to the executive: signals go out, commands come in, once a frame and without waiting."""
+"""The interface of a device to the executive: signals go out, commands come in, once a frame and without waiting."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Wiring:
-    """Which numbers a device sees and sets, in the order of its vectors.
+    """The signals that a device receives and the commands that it sets, in the order of its vectors.
 
-    signals, signal_units : what it is sent each frame (`hil.signals` names)
+    signals, signal_units : sent to it each frame (`hil.signals` names)
     commands : names of the commands that it sets
-    worlds : of a controller over arrays, rows of signals and commands
-    period : from one message to the next, s of simulated time; 0 where whoever mounts the device does not say
+    worlds : for a controller over arrays, number of rows of signals and commands
+    period : from one message to the next, s of simulated time; 0 if unknown
     """
 
     signals: tuple[str, ...]
@@ -45,7 +45,7 @@ class Link:
 
 
 class Device(Protocol):
-    """A controller, drive or instrument on the bench; every call returns at once, but `answer` within its limit."""
+    """A controller, drive or instrument on the bench; every call returns at once, except `answer` within its limit."""
 
     name: str
     link: Link
@@ -59,14 +59,14 @@ class Device(Protocol):
         """
 
     def receive(self, time: float, commands: np.ndarray) -> bool:
-        """Write the newest commands into commands (nc,); whether any had come since the last call.
+        """Write the newest commands into commands (nc,); returns whether any have arrived since the last call.
 
-        The entries come as NaN; those that no message sets stay so. Messages that are not valid, or not finite, are
-        counted under `link.rejected` and change nothing.
+        The entries are NaN at first; those that no message sets stay NaN. Messages that are not valid, or not finite,
+        are counted under `link.rejected` and change nothing.
         """
 
     def answer(self, time: float, commands: np.ndarray, limit_s: float) -> bool:
         """As `receive`, but wait for the answer to the last `send`, at most limit_s of wall time (lockstep)."""
 
     def close(self) -> None:
-        """Let go of everything; may be called twice."""
+        """Release all resources; may be called twice."""

@@ -28,7 +28,7 @@ Factory = Callable[..., Law]
 
 
 class Controller:
-    """The law that a factory makes for a run; what it raises names the controller and the line.
+    """The law that a factory makes for a run; its errors name the controller and the line.
 
     factory : called with the Wiring and the options
     """
@@ -50,7 +50,7 @@ class Controller:
             )
 
     def __call__(self, time: float, signals: np.ndarray) -> Sequence[float] | np.ndarray | None:
-        """What the law answers to signals, which are its own. ControllerError if it raises."""
+        """The law's answer to signals, an array that it may keep. Raises ControllerError if the law raises."""
         assert self._law is not None
         try:
             return self._law(time, signals)
@@ -60,7 +60,7 @@ class Controller:
             ) from error
 
     def forget(self) -> None:
-        """Let go of the law; one that has a `close` is closed."""
+        """Release the law, and close it if it has a method `close`."""
         law, self._law = self._law, None
         if callable(close := getattr(law, "close", None)):
             close()
@@ -111,7 +111,7 @@ class InProcessDevice:
         return True
 
     def answer(self, time: float, commands: np.ndarray, limit_s: float) -> bool:
-        """As `receive`: the law has answered already, or will not."""
+        """As `receive`: the law has already answered, or it never will."""
         return self.receive(time, commands)
 
     def close(self) -> None:
@@ -145,10 +145,10 @@ def factory_of(scheme: str, uri: str, options: Mapping[str, Any], folder: Path) 
 
 
 def _check_options(factory: Factory, function: str, options: Mapping[str, Any]) -> None:
-    """ArgumentError where the function does not take these options beside the wiring."""
+    """Raise ArgumentError if the function does not take these options besides the wiring."""
     try:
         signature = inspect.signature(factory)
-    except (TypeError, ValueError):  # not a Python function: its call will show
+    except (TypeError, ValueError):  # not a Python function: the call will show it
         return
     try:
         signature.bind(None, **options)
@@ -184,7 +184,7 @@ def _module(name: str, folder: Path) -> ModuleType:
 
 @contextlib.contextmanager
 def _beside(folder: Path) -> Iterator[None]:
-    """While a controller's file is imported, it finds the modules beside it."""
+    """Within this context, the imported file of a controller finds the modules beside it."""
     sys.path.insert(0, str(folder))
     try:
         yield

@@ -21,7 +21,7 @@ _TAG_BYTES = 32
 
 @dataclass
 class Head:
-    """What a message says about itself.
+    """The fields of a message besides its values.
 
     sequence : its number;  answer : number of the signals that commands answer;  session : random number of the
     bench's run;  time : simulated time, s. 0 where the layout has no such field.
@@ -62,11 +62,11 @@ class Message:
         self.values, self.head = np.zeros(len(names)), Head()
 
     def has(self, use: str) -> bool:
-        """Whether there is a field of this use."""
+        """Whether the message has a field of this use."""
         return use in self._slots
 
     def modulus(self, use: str) -> int:
-        """What a counter wraps at."""
+        """The number at which a counter wraps."""
         return self._wraps[use]
 
     def _prepare_values(self, spec: MessageSpec, names: tuple[str, ...]) -> None:
@@ -79,7 +79,7 @@ class Message:
         self._whole = [i for i, field in enumerate(fields) if field.type[0] in "ui"]
 
     def pack(self, head: Head, values: np.ndarray) -> bytes:
-        """The message with these values (n,); what does not fit a type becomes its nearest number."""
+        """The message with these values (n,); a value that does not fit its type becomes the nearest number."""
         raw = self._template.copy()
         for use, i in self._slots.items():
             if use == "time" and self._time is not None:
@@ -98,13 +98,13 @@ class Message:
         return data + self._tag(data) if self._key else data
 
     def _wrapped(self, ticks: int) -> int:
-        """Time as its type holds it: a counter that begins again, a signed one at its least number."""
+        """Time in its integer type, in which it wraps; a signed type continues at its least number."""
         assert self._time is not None
         least, wraps = integer_range(self._time.type)[0], self._wraps["time"]
         return (ticks - least) % wraps + least
 
     def damage(self, data: bytes) -> str:
-        """Why these bytes are not a message as it was sent, or ""."""
+        """Why these bytes are not an intact message, or ""."""
         if len(data) != self.size:
             return "wrong size"
         if self._key:
@@ -117,7 +117,7 @@ class Message:
         return ""
 
     def unpack(self, data: bytes) -> str:
-        """Read a message into `head` and `values`; "" or the reason why it is none, and then both stay."""
+        """Read a message into `head` and `values`; returns "", or why it is not valid, and then both stay."""
         reason = self.damage(data)
         if reason:
             return reason
@@ -147,7 +147,7 @@ def _crc16(data: bytes) -> int:
 
 
 def _limits(kind: str) -> tuple[float, float]:
-    """Numbers that a type holds; of 64-bit integers those that are doubles."""
+    """The range of numbers of a type; for 64-bit integers that of exact doubles."""
     if kind[0] == "f":
         return (-_F32, _F32) if kind == "f32" else (-np.inf, np.inf)
     low, high = integer_range(kind)
@@ -155,7 +155,7 @@ def _limits(kind: str) -> tuple[float, float]:
 
 
 def _same_names(spec: MessageSpec, part: str, names: tuple[str, ...]) -> None:
-    """Refuse numbers that are only on one side: nothing is dropped silently."""
+    """Refuse names that are only in the layout or only in the wiring: nothing is dropped silently."""
     listed = [field.name for field in spec.fields if field.name is not None]
     for name in listed:
         if name not in names:

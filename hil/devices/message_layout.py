@@ -115,7 +115,7 @@ def _fault(error: ValidationError, document: Document | None) -> ArgumentError:
 
 
 def _check(layout: LayoutSpec, where: str) -> None:
-    """What a schema cannot say."""
+    """Check rules that the schema cannot express."""
     for part in ("signals", "commands"):
         message: MessageSpec | None = getattr(layout, part)
         if message is None:

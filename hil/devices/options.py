@@ -11,14 +11,14 @@ from limberjack.engine.common.nearest import nearest
 from limberjack.hil.devices.device import Device, Wiring
 from limberjack.hil.devices.twin import Peer
 
-#: longest that opening may wait for a controller, s
+#: longest time that opening may wait for a controller, s
 LONGEST_WAIT_S = 3600.0
 #: a device of a given name, and its counterpart for a given wiring
 Made = tuple[Callable[[str], Device], Callable[[Wiring], Peer]]
 
 
 class Options:
-    """Options by name; each getter makes its name known, `finish` refuses the others.
+    """Options by name; each getter marks its option as known, `finish` refuses all others.
 
     where : the URI, for errors;  folder : relative paths begin there
     """

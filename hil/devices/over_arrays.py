@@ -10,7 +10,7 @@ from typing import Any
 from limberjack.hil.devices import arrays, fmu_law
 from limberjack.hil.devices.in_process import Factory, factory_of
 
-#: beginning of a URI → what makes the factory of a law of (URI, options, folder of the scenario)
+#: scheme of a URI → function of (URI, options, folder of the scenario) that returns the factory of a law
 FACTORIES: dict[str, Callable[[str, Mapping[str, Any], Path], Factory]] = {
     arrays.SCHEME: partial(factory_of, arrays.SCHEME),
     fmu_law.SCHEME: fmu_law.fmu_factory,
@@ -18,12 +18,12 @@ FACTORIES: dict[str, Callable[[str, Mapping[str, Any], Path], Factory]] = {
 
 
 def scheme_of(uri: str) -> str:
-    """The beginning of a URI, with its colon."""
+    """The scheme of a URI, with its colon."""
     return f"{uri.partition(':')[0]}:"
 
 
 def array_factory(uri: str, options: Mapping[str, Any], folder: Path) -> Factory:
-    """What makes the law of a URI. Raises as `factory_of` and `fmu_factory`."""
+    """The factory of the law of a URI. Raises as `factory_of` and `fmu_factory`."""
     return FACTORIES[scheme_of(uri)](uri, options, folder)
 
 

@@ -1,4 +1,4 @@
-"""Serial lines: pyserial sets the port up; a pseudo-terminal stands in for one."""
+"""Serial lines: a port, which pyserial configures, or a pseudo-terminal in its place."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class SerialChannel(StreamChannel):
 class PtyChannel(StreamChannel):
     """The bench's end of a pseudo-terminal; its other end is found under the path `link`.
 
-    Both ends stay open here, so that controllers may come and go.
+    The bench keeps both ends open, so that controllers may connect and disconnect.
     """
 
     def __init__(self, link: Path, framing: str) -> None:
@@ -77,7 +77,7 @@ class PtyChannel(StreamChannel):
 
 
 class PtyEnd(StreamChannel):
-    """The other end of a pseudo-terminal; unlike pyserial it keeps what has come before it is opened."""
+    """The other end of a pseudo-terminal; unlike pyserial it keeps data that arrived before it was opened."""
 
     empty_ends = False
 

@@ -2,8 +2,8 @@
 
 A file in /dev/shm: 8 bytes "LJSHM001"; u32 bytes of a signals message, u32 of a commands message; then the slot of
 signals and the slot of commands, each: u64 counter, the message, padding to 8 bytes. Numbers are little-endian. A
-writer makes the counter odd, writes the message, makes it even; a reader takes a message between two equal even
-readings. The message's own check refuses what a processor that reorders stores would still let through.
+writer makes the counter odd, writes the message, and makes the counter even; a reader accepts a message between two
+equal even readings. If a processor reorders stores, the message's own check refuses what the counter does not detect.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MAGIC = b"LJSHM001"
 _HEAD = struct.Struct("<8sII")
 _COUNTER_BYTES = 8
 _TRIES = 8
-#: looks in a row before the processor is given away, and how long then
+#: readings in a row before the process sleeps, and for how long
 _SPINS, _NAP_S = 50, 20e-6
 
 
@@ -42,7 +42,7 @@ def path_of(name: str, where: str) -> Path:
 class ShmChannel:
     """One side of the memory.
 
-    owner : the bench, which makes and removes the file; a lock on it tells a living bench from a file left behind
+    owner : whether this is the bench, which makes and removes the file; a lock shows whether a bench still uses a file
     """
 
     def __init__(self, path: Path, owner: bool) -> None:
@@ -55,7 +55,7 @@ class ShmChannel:
         self._seen = 0
 
     def open(self, outgoing: Message, incoming: Message | None, link: Link) -> None:
-        """Make or find the memory. HilError if another bench has it or it has another form."""
+        """Make or find the memory. Raises HilError if another bench uses it or if it has another format."""
         self.close()
         size_in = incoming.size if incoming is not None else 0
         sizes = (outgoing.size, size_in) if self._owner else (size_in, outgoing.size)
@@ -89,7 +89,7 @@ class ShmChannel:
         return True
 
     def pull(self) -> bytes | None:
-        """The message in the slot, if it is another than last time and not just being written."""
+        """The message in the slot, if it is new and complete."""
         if self._map is None:
             return None
         start = self._in + _COUNTER_BYTES
@@ -106,7 +106,7 @@ class ShmChannel:
         return None
 
     def wait(self, limit_s: float) -> None:
-        """Until the counter moves: a short spin, then naps."""
+        """Wait until the counter changes: a short spin, then sleeps."""
         deadline = time.monotonic() + limit_s
         spins = 0
         while self._map is not None:
@@ -135,7 +135,7 @@ class ShmChannel:
         return self._words[self._in // 8]
 
     def _make(self, total: int) -> int:
-        """A new file, locked; one that a dead bench left is taken away, whole, as a controller may still have it."""
+        """A new file, locked; the file of a dead bench is removed unchanged, as a controller may still use it."""
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         left = made = -1
         try:

@@ -17,7 +17,7 @@ _MOST_CHUNKS = 16
 
 
 class StreamChannel:
-    """A channel over a non-blocking descriptor; who inherits it says how that is opened.
+    """A channel over a non-blocking descriptor; subclasses open it.
 
     empty_ends : whether reading nothing means that the other side has left
     """
@@ -41,7 +41,7 @@ class StreamChannel:
         self._connect()
 
     def push(self, data: bytes) -> bool:
-        """Write a message whole, or not at all while the rest of the one before it is still waiting."""
+        """Write a complete message; False while a part of the one before is still waiting."""
         if not self._ready() or not self._flush():
             return False
         framed = self._framer.frame(data)
@@ -52,7 +52,7 @@ class StreamChannel:
         return True
 
     def pull(self) -> bytes | None:
-        """The next message of what has come, bounded in one call."""
+        """The next message that has arrived; one call reads a bounded number of bytes."""
         for _ in range(_MOST_CHUNKS):
             if self._found:
                 return self._found.popleft()
@@ -74,7 +74,7 @@ class StreamChannel:
         return self._found.popleft() if self._found else None
 
     def wait(self, limit_s: float) -> None:
-        """Until bytes are there; while nothing is connected, a moment."""
+        """Wait until bytes arrive; without a connection, for a moment."""
         if self._found or limit_s <= 0.0:
             return
         if not self._ready():
@@ -90,19 +90,19 @@ class StreamChannel:
             self._descriptor = -1
 
     def _begin(self) -> None:
-        """Forget half messages of the connection before."""
+        """Drop incomplete messages of an earlier connection."""
         self._framer = framer(self._framing, self._incoming)
         self._found.clear()
         self._unsent = b""
 
     def _flush(self) -> bool:
-        """Write what is left of the last message; whether nothing is."""
+        """Write the rest of the last message; returns whether nothing remains."""
         if self._unsent:
             self._unsent = self._unsent[max(self._write(self._unsent), 0) :]
         return not self._unsent
 
     def _write(self, data: bytes) -> int:
-        """Bytes taken; -1 if none."""
+        """Write bytes; returns how many were accepted, -1 if none."""
         try:
             return os.write(self._descriptor, data)
         except BlockingIOError:
@@ -115,9 +115,9 @@ class StreamChannel:
         raise NotImplementedError
 
     def _ready(self) -> bool:
-        """Whether there is a connection; tries to have one, without waiting."""
+        """Whether there is a connection; tries to make one, without waiting."""
         return self._descriptor >= 0
 
     def _lost(self) -> None:
-        """The connection has ended."""
+        """Note that the connection has ended."""
         self.close()

@@ -16,9 +16,9 @@ _LOST_MS = 3000
 
 
 class TcpClient(StreamChannel):
-    """Connects to a peer, and again when the connection has ended.
+    """Connects to a peer, and reconnects when the connection has ended.
 
-    wait_s : how long `open` waits for the peer, s; 0: it does not, and later tries go on
+    wait_s : how long `open` waits for the peer, s; with 0 it does not wait, and later calls keep trying
     """
 
     def __init__(self, peer: Address, framing: str, wait_s: float) -> None:
@@ -136,7 +136,8 @@ class TcpServer(StreamChannel):
 
 
 def _settle(made: socket.socket) -> None:
-    """Messages go at once; a peer that acknowledges none for a while is lost, so that another can come (Linux)."""
+    """Send messages at once; a peer that acknowledges none for some time is given up, so another can connect
+    (Linux)."""
     made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if hasattr(socket, "TCP_USER_TIMEOUT"):
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _LOST_MS)

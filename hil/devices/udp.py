@@ -1,4 +1,4 @@
-"""UDP: one datagram a message."""
+"""UDP: one datagram per message."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class UdpChannel:
         self._largest = incoming.size if incoming is not None else 0
 
     def push(self, data: bytes) -> bool:
-        """Send a datagram; False if the system's buffer is full or nobody is there."""
+        """Send a datagram; False if the system's buffer is full or nobody listens."""
         if self._socket is None or self._target is None:
             return False
         try:
@@ -81,7 +81,7 @@ class UdpChannel:
         return None
 
     def wait(self, limit_s: float) -> None:
-        """Until a datagram is there."""
+        """Wait until a datagram arrives."""
         if self._socket is not None:
             select.select([self._socket], [], [], max(limit_s, 0.0))
 

@@ -22,7 +22,7 @@ def device_from(
 ) -> Device:
     """The device that a URI means; nothing is opened yet.
 
-    options : beside those in the URI's query, each given once;  folder : where relative paths of files begin
+    options : besides those in the URI's query, each given once;  folder : base of relative paths
     ArgumentError for an unknown scheme, option or value; MissingExtraError when a package is missing.
     """
     return _made(uri, options, folder)[0](name)
@@ -68,7 +68,7 @@ def _made(uri: str, options: Mapping[str, Any] | None, folder: Path | str | None
     return made
 
 
-#: what each scheme makes of a URI and its options
+#: scheme → function that makes the device of a URI and its options
 SCHEMES: dict[str, Callable[[SplitResult, Options], Made]] = {
     "udp": message_links.udp,
     "tcp": message_links.tcp,

@@ -1,9 +1,9 @@
 """ZeroMQ: maps of names and numbers in msgpack, one controller, keys beyond this machine.
 
-The bench is a ROUTER. The controller is a DEALER whose routing id is "controller"; a new one takes the place of the
-old one. Signals: {"n": number, "session": random, "time": s, "signals": {name: value}}. Commands: {"n": number,
+The bench is a ROUTER. The controller is a DEALER whose routing id is "controller"; a new one replaces the old one.
+Signals: {"n": number, "session": random, "time": s, "signals": {name: value}}. Commands: {"n": number,
 "session": the bench's, "answer": number of the signals answered, "commands": {name: value}}, any of the device's.
-Number 0 with no signals says that the bench is there.
+A message with number 0 and no signals announces the bench.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _MOST_NUMBER = 2**63
 
 @dataclass(frozen=True)
 class Keys:
-    """CurveZMQ keys of a folder that `limberjack keygen` made, and who may come.
+    """CurveZMQ keys of a folder that `limberjack keygen` made, and the hosts that may connect.
 
     client : secret file of the controller, for twins
     """
@@ -130,7 +130,7 @@ class ZmqDevice:
         self.link.dropped += not self._asked
 
     def _look(self) -> None:
-        """Every few frames: more connections than a controller needs, or messages without an end, are not kept."""
+        """Every few frames, end connections beyond those that a controller needs, and those with endless messages."""
         self._looks += 1
         if self._looks % _FRAMES_A_LOOK == 0:
             self._door.look()
@@ -147,7 +147,7 @@ class ZmqDevice:
         return await_answer(lambda: self._take(time, commands), lambda left: poll(math.ceil(1e3 * left)), limit_s)
 
     def close(self) -> None:
-        """Let go of socket, context and the authenticator's thread."""
+        """Close the socket, the context and the authenticator's thread."""
         if self._context is None:
             return
         if self._authenticator is not None:
@@ -179,7 +179,7 @@ class ZmqDevice:
         return came, answered
 
     def _read(self, frames: list[bytes]) -> tuple[str, list[int], list[float]]:
-        """Why a message is refused, or places and values of its commands."""
+        """The indices and values of a message's commands, or why it is refused."""
         if len(frames) != 2 or frames[0] != ROUTING_ID:
             return "other peer", [], []
         message = _unpacked(frames[1])
@@ -291,7 +291,7 @@ def _socket(context: zmq.Context, kind: int, place: Address) -> zmq.Socket:
 
 
 def _unpacked(data: bytes) -> dict[str, Any] | None:
-    """A map with text keys, or None; lengths in the data are checked against its size before anything is made."""
+    """A map with text keys, or None; lengths in the data are checked against its size before memory is allocated."""
     try:
         message = msgpack.unpackb(data)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The memory that a bench shares with the process that watches its run."""
+"""The memory that a bench shares with the process that observes its run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Shared:
         return self._numbers[MESSAGES] > 0
 
     def write(self, message: bytes) -> None:
-        """Put a message in the place that nobody reads, then say so. One that is too long is left out."""
+        """Put a message into the slot that nobody reads, then announce it. One that is too long is left out."""
         if len(message) <= MESSAGE_MOST:
             count = self._numbers[MESSAGES] + 1
             self._numbers[LENGTH + count % 2] = len(message)
@@ -45,12 +45,12 @@ class Shared:
             self._numbers[MESSAGES] = count
 
     def read(self, seen: int) -> tuple[int, bytes]:
-        """The newest message and its number; nothing, and `seen`, if there is none after that."""
+        """The number of the newest message, and the message; `seen` and b"" if there is no newer one."""
         count = self._numbers[MESSAGES]
         if count == seen:
             return seen, b""
         message = bytes(self._place(count)[: self._numbers[LENGTH + count % 2]])
-        torn = self._numbers[MESSAGES] != count  # the process may be at this place again: the next look has it
+        torn = self._numbers[MESSAGES] != count  # the writer may have begun to overwrite it: read again
         return (seen, b"") if torn else (count, message)
 
     def _place(self, count: int) -> memoryview:
@@ -58,7 +58,7 @@ class Shared:
         return self._memory[start : start + MESSAGE_MOST]
 
     def close(self) -> None:
-        """Give up the file; the memory lasts as long as it is looked at."""
+        """Close the file; the memory lasts as long as it is mapped."""
         os.close(self.descriptor)
 
 

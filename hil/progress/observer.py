@@ -1,4 +1,4 @@
-"""In the process that watches a run: from shared memory and events to what is known of the run."""
+"""In the process that observes a run: makes samples of its progress from shared memory and events."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from limberjack.hil.scenario.evidence import Evidence
 from limberjack.hil.scenario.schema_criteria import CriterionSpec
 from limberjack.hil.scenario.tape import Columns
 
-#: part of a processor that judging may take at most: a long run is judged less often
+#: largest share of a processor for judging: a long run is judged less often
 _SHARE = 0.1
 #: span of the clock over which the speed of a run in lockstep is measured, s
 _SPAN_S = 5.0
@@ -47,7 +47,7 @@ class Observer:
 
     @property
     def ended(self) -> bool:
-        """Whether the bench said that the run has ended."""
+        """Whether the bench has reported the end of the run."""
         return bool(self._ended)
 
     def hear(self, line: bytes) -> None:
@@ -104,7 +104,7 @@ class Observer:
         )
 
     def _advance(self) -> None:
-        """Rows that are whole: those that another one follows, and at the end all. Time is written first in a row."""
+        """Find complete rows: those followed by another one, and at the end all. Time is written first in a row."""
         times = self._tape.rows[:, 0]
         begun = self._tape.count + int(np.argmax(np.isnan(times[self._tape.count :])))
         if begun == self._tape.count and len(times) and not np.isnan(times[-1]):
@@ -118,12 +118,12 @@ class Observer:
         for spec in self._specs:
             state, text = so_far(spec, self._evidence) if self._tape.count else ("undecided", "")
             if self.lost and (hasattr(spec, "kind") or hasattr(spec, "contact")):
-                state, text = "undecided", f"{self.lost} events did not arrive here; the run's own log has them"
+                state, text = "undecided", f"{self.lost} events did not arrive here; the log of the run has them"
             self._criteria.append({"name": spec.name, "state": state, "text": text})
         self._judge_at = now + (self._clock() - now) / _SHARE
 
     def _to_go(self, now: float, at: float) -> float | None:
-        """Of a paced run what simulated time is left; else by its speed of the last seconds."""
+        """The remaining time: for a paced run the remaining simulated time, else by its speed in the last seconds."""
         left = max(float(self._about["duration"]) - at, 0.0)
         if self._about["paced"]:
             return left

@@ -1,11 +1,11 @@
-"""What is known of a run while it lasts."""
+"""The progress of a run."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-#: how criteria stand, in the order in which they are shown
+#: states of criteria, in the order in which they are shown
 STATES = ("failing", "undecided", "passing")
 
 
@@ -20,7 +20,7 @@ class Progress:
     criteria : name, state (of STATES) and text of each;  faults : name, since (s), by of those that act
     tripped : name and since (s) of watchdogs in their safe state
     next : time (s) and text of the timeline's next entry; None when nothing is left
-    lost : events that found no room on their way here: what is counted from events may be short of them
+    lost : events that were lost on the way here; counts that follow from events may lack them
     """
 
     scenario: str

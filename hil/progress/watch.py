@@ -1,4 +1,4 @@
-"""On the bench: a process that watches the run beside its loop, and what it asks for: pause, one frame, abort."""
+"""On the bench: starts a process that observes the run, and carries out its requests: pause, one frame, abort."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from limberjack.hil.scenario.bench_setup import Built
 from limberjack.hil.scenario.scenario_file import Scenario
 from limberjack.hil.scenario.schema_timeline import TimelineSpec
 
-#: longest line: up to PIPE_BUF bytes are written whole or not at all
+#: longest line: writes of up to PIPE_BUF bytes are atomic
 LINE_MOST = select.PIPE_BUF - 32
 #: longest wait for the process to be ready, and for it to end, s
 _BEGIN_S, _END_S = 30.0, 3.0
 
 
 class Watch:
-    """A process that watches one run. Of a frame it takes no time, of an event some 20 µs."""
+    """A process that observes one run. It costs the bench no time in a frame, and some 20 µs for an event."""
 
     def __init__(self, command: Sequence[str], scenario: Scenario, built: Built) -> None:
         """command : of the process, which is given three numbers: of the memory, of what it hears, of what it says
@@ -60,7 +60,7 @@ class Watch:
         executive.log.listeners.append(self._pass_on)
 
     def latest(self, wait_s: float = 0.0) -> dict[str, Any] | None:
-        """The newest sample (`Progress.as_dict`), None where there is none since the last call."""
+        """The newest sample (`Progress.as_dict`), None if there is none since the last call."""
         self._seen, message = self._shared.read(self._seen)
         if not message and wait_s > 0.0:
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -82,7 +82,7 @@ class Watch:
         self._shared.close()
 
     def _pass_on(self, event: Event) -> None:
-        """An event to the process; one that finds no room is counted, and the next carries the count."""
+        """Send an event to the process; events that do not fit are counted, and the next one carries the count."""
         lost = b"%d\n" % self._lost if self._lost else b""
         try:
             os.write(self._tell, lost + line_of(event, LINE_MOST))
@@ -91,7 +91,7 @@ class Watch:
             self._lost += 1
 
     def _obey(self) -> None:
-        """What the process asks for, until it ends."""
+        """Carry out the requests of the process until it ends."""
         with open(self._hear, encoding="utf-8", errors="replace") as orders:
             for line in orders:
                 with contextlib.suppress(ValueError, TypeError, KeyError):
@@ -100,7 +100,7 @@ class Watch:
 
 
 def obey(executive: Any, what: str, by: str, reason: str = "", frames: int = 1) -> None:
-    """Do what an operator asks of a run: "pause", "resume", "step" or "abort"."""
+    """Carry out an operator's request for a run: "pause", "resume", "step" or "abort"."""
     match what:
         case "pause":
             executive.hold.pause(by, reason)
@@ -123,7 +123,7 @@ def watched_run(scenario: Scenario, built: Built, command: Sequence[str]) -> Ite
 
 
 def _about(scenario: Scenario, built: Built, shape: Sequence[int]) -> dict[str, Any]:
-    """What the process needs to know of the run."""
+    """The data about the run that the process needs."""
     spec, tape = scenario.spec, built.tape
     entries = sorted((entry.at, described(entry)) for entry in spec.timeline)
     return {
@@ -140,7 +140,7 @@ def _about(scenario: Scenario, built: Built, shape: Sequence[int]) -> dict[str, 
 
 
 def described(entry: TimelineSpec) -> str:
-    """What an entry of the timeline does, in a few words."""
+    """A short description of an entry of the timeline."""
     value = getattr(entry, entry.action)
     if entry.action == "ramp":
         targets = ", ".join(f"{name} to {to:g}" for name, to in value.to.items())

@@ -85,7 +85,7 @@ class SignalDifference:
 
 @dataclass
 class Comparison:
-    """Two records beside each other.
+    """The comparison of two records.
 
     rows : of equal times;  only_rows, only_names : rows and signals that only the one and only the other has
     signals : of both, in their order

@@ -44,7 +44,7 @@ class Difference:
 
 @dataclass
 class Replay:
-    """What became of a replay.
+    """The result of a replay.
 
     frames : that were done again and came out equal, the start included;  signals : compared in each
     difference : None if everything is equal;  stopped : why it ended before the record's end, "" if it did not
@@ -62,7 +62,7 @@ class Replay:
 
 
 def replay(record: McapFile, system: System) -> Replay:
-    """Do a record again with a model.
+    """Repeat a record with a model.
 
     Each frame: parameters, switches and commands as recorded, then the steps; every recorded signal is compared bit
     for bit. It ends at the first difference, or where rows are missing.
@@ -73,7 +73,7 @@ def replay(record: McapFile, system: System) -> Replay:
 
 
 def check_replayable(record: McapFile) -> None:
-    """ArgumentError if a record does not hold what a run begins with."""
+    """Raise ArgumentError if a record lacks the start of the run."""
     missing = [key for key in ("dt", "integrator", "substeps", "steps_per_frame", "snapshot") if key not in record.meta]
     if missing and record.meta.get("source") == "gateway":
         raise ArgumentError(
@@ -152,7 +152,7 @@ class _Replaying:
         return True
 
     def _apply(self, event: Event) -> None:
-        """What an event did to the model."""
+        """Repeat the effect of an event on the model."""
         data = event.data
         assign(self._sim.parameters, data.get("parameters", {}))
         if event.kind in _SWITCHES and data.get("by") != BY_COMMAND:

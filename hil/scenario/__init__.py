@@ -1,1 +1,1 @@
-"""Test cases of the bench: a YAML file says what runs, what happens when, and what must hold."""
+"""Test cases of the bench: a YAML file names the model and devices, the timeline, and the criteria."""

@@ -1,4 +1,4 @@
-"""Whether a run kept pace with the clock: a verdict of every paced run."""
+"""The verdict on whether a run kept pace with the clock, for every paced run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LATE_FRAMES, LATE_S = 10, 0.02
 def judge_pace(pacing: PacingSpec, outcome: Outcome) -> list[Verdict]:
     """The verdict on a paced run, none on one in lockstep. Start-up frames are left out.
 
-    value : part of the frames that overran;  bound : the part that may
+    value : share of the frames that overran;  bound : the allowed share
     """
     overruns, period = outcome.overruns, 1e-9 * outcome.frames.period_ns
     if overruns is None:

@@ -1,4 +1,5 @@
-"""What a run leaves in its folder: signals and events first, then what judges it, which speaks of them too."""
+"""Writes the files of a run: first signals and events, then the reports with verdicts, which mention these files
+too."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from limberjack.hil.scenario.html import write_html
 from limberjack.hil.scenario.junit import write_junit
 from limberjack.hil.scenario.scenario_file import Scenario
 
-#: what a run writes, besides the output of programs
+#: files that a run writes, besides the output of programs
 FILES = ("report.html", "junit.xml", "result.json", "events.jsonl", "signals.csv", "record.mcap")
 
 
@@ -48,7 +49,7 @@ class Result:
 
     @property
     def exit_code(self) -> ExitCode:
-        """What the verdicts come to."""
+        """The exit code for the verdicts."""
         return exit_code_of_verdicts(self.criteria)
 
     def explain(self) -> str:
@@ -58,9 +59,9 @@ class Result:
 
 
 def exit_code_of_verdicts(verdicts: Sequence[Verdict]) -> ExitCode:
-    """A run that the machine ended, or whose record alone is not complete, is a failure of the machine.
+    """If the machine ended the run, or if only the record is incomplete, the code is that of a failure of the machine.
 
-    One that somebody aborted was stopped: it says nothing of what was tested.
+    An aborted run counts as stopped: it gives no result.
     verdicts : the end of the run first
     """
     failed = [verdict for verdict in verdicts if not verdict.passed]
@@ -73,7 +74,7 @@ def exit_code_of_verdicts(verdicts: Sequence[Verdict]) -> ExitCode:
 
 
 def write_signals(scenario: Scenario, built: Built, outcome: Outcome, folder: Path) -> Verdict:
-    """Write signals.csv and events.jsonl; whether they, and the record that the run wrote, are complete."""
+    """Write signals.csv and events.jsonl; returns whether they, and the record that the run wrote, are complete."""
     tape, record, log = built.tape, scenario.spec.record, outcome.log
     wanted: dict[str, Callable[[Path], None]] = {"events.jsonl": lambda path: _write_events(outcome, path)}
     if record.csv:

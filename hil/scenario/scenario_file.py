@@ -1,4 +1,4 @@
-"""Scenario file to a checked `Scenario`, with changes from outside by path."""
+"""Reads a scenario file to a checked `Scenario`; values can be overridden by path."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STEP = re.compile(r"\.?([A-Za-z_][A-Za-z0-9_]*)|\[([^\]]+)\]")
 
 @dataclass(frozen=True)
 class Scenario:
-    """A scenario and where it was read.
+    """A scenario and its file.
 
     spec : its fields;  document : the file with its lines;  folder : where its relative paths begin
     """
@@ -39,7 +39,7 @@ class Scenario:
 
     @contextlib.contextmanager
     def at(self, *path: str | int) -> Iterator[None]:
-        """Errors of arguments become errors of this place in the file."""
+        """Within this context, errors of arguments become errors of this place in the file."""
         try:
             yield
         except ArgumentError as error:
@@ -53,8 +53,8 @@ def load_scenario(path: Path | str, overrides: Mapping[str, Any] | None = None) 
     overrides : path → value, put in place of the file's before it is checked: "pacing.real_time", "faults[0].factor",
         "faults[wheel_2].factor" by name, "initial.parameters[body.hub.mass]"
 
-    ModelError with file, line and field path for whatever is wrong with it; models, devices and names of signals are
-    looked at when it is run.
+    Raises ModelError with file, line and field path for an invalid file; models, devices and names of signals are
+    checked when it is run.
     """
     if Path(path).suffix.lower() in (".urdf", ".xml", ".ljm"):
         raise _not_a_scenario("model", str(path))
@@ -154,7 +154,7 @@ def _check_names(scenario: Scenario) -> None:
 
 
 def _check_faults(scenario: Scenario) -> None:
-    """The timeline begins faults that there are and that do not act yet, and ends those that act."""
+    """Check that the timeline only begins existing faults that do not act yet, and only ends those that act."""
     names = {fault.name for fault in scenario.spec.faults}
     active: set[str] = set()
     for i, entry in sorted(enumerate(scenario.spec.timeline), key=lambda pair: pair[1].at):
@@ -172,7 +172,7 @@ def _check_faults(scenario: Scenario) -> None:
 
 
 def _check_watchdogs(scenario: Scenario) -> None:
-    """The timeline arms watchdogs that there are."""
+    """Check that the timeline only arms existing watchdogs."""
     names = [watchdog.name for watchdog in scenario.spec.watchdogs]
     for i, entry in enumerate(scenario.spec.timeline):
         if entry.arm is not None:
@@ -181,7 +181,7 @@ def _check_watchdogs(scenario: Scenario) -> None:
 
 
 def _check_times(scenario: Scenario) -> None:
-    """Nothing may happen, or be judged, after the end."""
+    """Check that nothing happens, or is judged, after the end."""
     end = scenario.spec.duration
     for i, entry in enumerate(scenario.spec.timeline):
         if entry.at >= end:
@@ -203,7 +203,7 @@ def _check_times(scenario: Scenario) -> None:
 
 
 def _check_sources(scenario: Scenario) -> None:
-    """A criterion on events of a watchdog, program or fault that is not there would mean nothing."""
+    """Check that watchdogs, programs and faults exist on whose events criteria depend."""
     spec = scenario.spec
     faults = {part.name for part in spec.faults}
     watchdogs = {part.name for part in spec.watchdogs}

@@ -136,7 +136,7 @@ class RecordSpec(Model):
 
     signals: Listed[NamePattern] = Field(default=["*"], description="patterns of what is kept (default: all)")
     mcap: bool | None = Field(
-        default=None, description="write record.mcap, which can be replayed (default: where the package mcap is there)"
+        default=None, description="write record.mcap, which can be replayed (default: if the package mcap is installed)"
     )
     csv: bool = Field(default=True, description="write the table signals.csv (default true)")
     every: Count = Field(default=1, description="frames from one row of the table to the next (default 1)")

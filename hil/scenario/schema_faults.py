@@ -192,7 +192,7 @@ SafeState = Literal["hold", "zero", "brake", "stop"]
 
 class _Watchdog(Model):
     name: Name = Field(description="unique among watchdogs; source of its events")
-    safe: SafeState = Field(description="what becomes of the commands; stop ends the run")
+    safe: SafeState = Field(description="what to do with the commands; stop ends the run")
     latched: bool = Field(
         default=False, description="whether the safe state stays when the cause has gone (default no)"
     )

@@ -1,4 +1,4 @@
-"""What a run leaves in memory for its criteria and plots."""
+"""The data of a run in memory, for its criteria and plots."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from limberjack.hil.bench_interfaces import Recorder
 from limberjack.hil.events import Event
 from limberjack.hil.signals import Signals
 
-#: most numbers kept, 2 GB
+#: largest number of values, 2 GB
 MOST_NUMBERS = 250_000_000
 
 
 class Recorders:
-    """Several recorders as one, opened in their order and closed in the other."""
+    """Several recorders as one, opened in order and closed in reverse order."""
 
     def __init__(self, parts: Sequence[Recorder]) -> None:
         self._parts = tuple(parts)
@@ -41,7 +41,7 @@ class Recorders:
             part.event(event)
 
     def close(self) -> None:
-        """Close all, also where one cannot be closed; the first trouble is raised then."""
+        """Close all, even if one cannot be closed; the first error is raised then."""
         with contextlib.ExitStack() as stack:
             for part in self._parts:
                 stack.callback(part.close)
@@ -82,7 +82,7 @@ class Tape(Columns):
         super().__init__(names, units, np.full((rows, len(places)), np.nan))
 
     def move(self, rows: np.ndarray) -> None:
-        """Keep what comes in other memory of the same shape, before the run."""
+        """Use other memory of the same shape; call this before the run."""
         rows.fill(np.nan)
         self.rows = rows
 
@@ -103,7 +103,7 @@ class Tape(Columns):
         """Nothing is open."""
 
     def write_csv(self, path: Path, names: Sequence[str], every: int = 1) -> None:
-        """Time and these signals as text that holds every bit, one row of so many."""
+        """Write time and these signals as text that keeps every bit, one of every so many rows."""
         chosen = ["time", *(name for name in names if name != "time")]
         with path.open("w", newline="", encoding="utf-8") as stream:
             writer = csv.writer(stream)

@@ -98,7 +98,7 @@ __all__ = [
     "load",
 ]
 
-#: name → the module that it is in, imported when the name is first used, so that nobody waits for what they do not use
+#: name → its module, which is imported when the name is first used, so that nobody waits for unused modules
 _HOMES = {
     "Batch": "engine.api.batch",
     "ContactEvent": "engine.api.contact_events",

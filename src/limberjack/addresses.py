@@ -23,7 +23,7 @@ class Address:
 
     @property
     def pair(self) -> tuple[str, int]:
-        """As sockets take it."""
+        """(host, port), as sockets take it."""
         return self.host, self.port
 
     @property
@@ -33,7 +33,7 @@ class Address:
 
     @property
     def local(self) -> bool:
-        """Whether only this machine is reached."""
+        """Whether the address is reachable from this machine only."""
         return ipaddress.ip_address(self.host).is_loopback
 
     def __str__(self) -> str:
@@ -41,7 +41,7 @@ class Address:
 
 
 def host_number(text: str, where: str) -> str:
-    """A host as a number: names are not looked up, because that could wait for a server."""
+    """The host as a number. Names are not resolved, because that could wait for a server."""
     if text == "localhost":
         return "127.0.0.1"
     try:
@@ -53,7 +53,7 @@ def host_number(text: str, where: str) -> str:
 
 
 def address(text: str, where: str, least_port: int = 1) -> Address:
-    """HOST:PORT. ArgumentError for anything else."""
+    """The Address of the text HOST:PORT. Raises ArgumentError for anything else."""
     host, _, port = text.rpartition(":")
     if not host or not (port.isascii() and port.isdigit() and least_port <= int(port) <= 65535):
         raise ArgumentError(f"{where}: '{text}' is not HOST:PORT; give for example 127.0.0.1:9000.")

@@ -12,7 +12,7 @@ SPECIFICATION = "1.6"
 
 @dataclass(frozen=True)
 class Component:
-    """One part of others. licence : SPDX expression; version : "" where the build does not say."""
+    """A third-party part. licence : SPDX expression; version : "" if the build does not record it."""
 
     name: str
     licence: str
@@ -39,7 +39,7 @@ LIBSODIUM = Component("libsodium", "ISC", "pkg:github/jedisct1/libsodium")
 
 
 def linked(platforms: Sequence[str]) -> list[Component]:
-    """What is linked into binaries for these platforms, such as "x86_64-windows"."""
+    """Components that are linked into binaries for these platforms, such as "x86_64-windows"."""
     return [COMPILER_RT, *([MINGW] if any("windows" in platform for platform in platforms) else [])]
 
 
@@ -49,9 +49,9 @@ def limberjack(version: str) -> Component:
 
 
 def document(main: dict[str, object], components: Sequence[Component]) -> bytes:
-    """A CycloneDX JSON document. Its number follows from its content, so that the same build gives the same bytes.
+    """A CycloneDX JSON document. Its serial number is a hash of its content, so the same build gives the same bytes.
 
-    main : the entry of what carries the components
+    main : the entry of the wheel or FMU that contains the components
     """
     body = {
         "bomFormat": "CycloneDX",

@@ -1,13 +1,13 @@
-"""Programs that end with the process that started them, however it ends, and with them all that they started.
+"""Runs programs that end, together with all their children, when the process that started them ends in any way.
 
 `run` starts this file as a script, which starts the program in a group of its own and watches its standard input: the
 starting process holds the other end of that pipe, so it ends when that process is gone or gives the program up.
 
-Nothing bounds how long a program works, which depends on the machine and on who else uses it. It is ended when it
-hangs, that is when nothing of it uses the processor for `IDLE_S`, or when one process takes more than `PROCESSOR_S` of
-processor time.
+The running time of a program is not limited, since it depends on the machine and its load. A program is ended when it
+hangs, that is when none of its processes uses the processor for `IDLE_S`, or when one process takes more than
+`PROCESSOR_S` of processor time.
 
-Windows has none of this: there Ctrl-C reaches the program through the console, and nothing watches it.
+On Windows nothing watches the program; Ctrl-C reaches it through the console.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from pathlib import Path
 
 #: longest time between two checks whether the program has ended, s
 _LOOK_S = 0.05
-#: longest wait for a watcher that was asked to end its program, s
+#: longest wait for a watcher to end its program on request, s
 _END_S = 10.0
 #: longest time in which a program and all that it started use no processor, s
 IDLE_S = 600.0
-#: most processor time of one process, s: sixty times what the longest compilation takes here
+#: most processor time of one process, s: sixty times the longest compilation measured
 PROCESSOR_S = 7200.0
 #: exit code of a program that was ended because it hung
 HUNG = 124
@@ -63,12 +63,12 @@ def run(
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program without input to its end; what it printed is in the result.
+    """Run a program without input to its end; the result contains its output.
 
-    idle_s, processor_s : bounds, s, as above; a program that hung has the exit code HUNG, one that computed for too
-        long 128 + SIGXCPU, and the last line of its errors says so
+    idle_s, processor_s : limits, s, as above; a program that hung has the exit code HUNG, one that computed for too
+        long 128 + SIGXCPU, and the last line of its standard error says so
 
-    Nothing that it started is left at its end, nor after an exception, nor when this process is killed.
+    None of its children outlives it, also after an exception and when this process is killed.
     """
     if sys.platform == "win32":
         return subprocess.run(
@@ -94,7 +94,7 @@ def run(
     try:
         said, errors = child.communicate()
     except BaseException:
-        os.close(held)  # the watcher ends the program and all that it started
+        os.close(held)  # the watcher ends the program and all its children
         with contextlib.suppress(subprocess.TimeoutExpired):
             child.communicate(timeout=_END_S)
         child.kill()
@@ -136,8 +136,8 @@ def main(idle_s: float, processor_s: float, command: Sequence[str]) -> int:
 
 
 def _prepare(processor_s: float) -> None:
-    """In the program: signals that this file ignores end it, and its processor time is bounded."""
-    import resource  # Windows has none
+    """In the child: restore signals that this file ignores, and limit the processor time."""
+    import resource  # not on Windows
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
@@ -146,14 +146,14 @@ def _prepare(processor_s: float) -> None:
 
 
 class Progress:
-    """Whether a group of processes works: looks now and then at the processor time that all of them have used."""
+    """Finds out whether a group of processes works, by sampling the processor time that all of them have used."""
 
     def __init__(self, group: int, idle_s: float) -> None:
         self._group, self._idle_s = group, idle_s
         self._used, self._last, self._looked = -1.0, time.monotonic(), -float("inf")
 
     def hung(self) -> bool:
-        """No processor time for idle_s, s; a system that does not tell it is trusted."""
+        """Whether no processor time was used for idle_s, s; False on systems that do not report it."""
         now = time.monotonic()
         if now - self._looked < min(5.0, 0.1 * self._idle_s):
             return False
@@ -178,7 +178,7 @@ def processor_time(group: int) -> float | None:
 
 
 def _listed_time(group: int) -> float | None:
-    """The same by the program ps, where there is no /proc: times are [[days-]hours:]minutes:seconds."""
+    """The same from the program ps, on systems without /proc: times are [[days-]hours:]minutes:seconds."""
     try:
         listed = subprocess.run(
             ["ps", "-A", "-o", "pgid=,time="], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60.0

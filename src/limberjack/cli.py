@@ -41,7 +41,7 @@ def _last_words(error: BaseException) -> str:
     if isinstance(error, LimberjackError):
         return f"limberjack: {error}"
     if isinstance(error, MemoryError):
-        return "limberjack: there is not enough memory. Close other programs, or take a smaller model."
+        return "limberjack: there is not enough memory. Close other programs, or use a smaller model."
     assert isinstance(error, OSError)
     return f"limberjack: {_file_trouble(error)}"
 
@@ -59,7 +59,7 @@ def _file_trouble(error: OSError) -> str:
 
 
 class _Version(argparse.Action):
-    """--version; the distribution's data are read only then."""
+    """--version; the distribution's metadata are read only then."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, **_: Any) -> None:
         super().__init__(option_strings, dest, nargs=0, help="show the version and exit")
@@ -74,7 +74,8 @@ class _Version(argparse.Action):
 def _show_warning(
     message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any
 ) -> None:
-    """Warnings of models name their place themselves; others come from a line of Python, as of a controller."""
+    """Print a warning: those about models contain their place; for others, as from a controller, add the Python
+    line."""
     if issubclass(category, ModelWarning):
         print(f"limberjack: warning: {message}", file=sys.stderr)
     else:

@@ -1,8 +1,8 @@
-"""Who is connected to a ZeroMQ socket that listens, and the bounds on what a connection may make it keep.
+"""The connections of a listening ZeroMQ socket, and limits on the memory that a connection may make it use.
 
-libzmq has no bound on the connections of a socket, nor on a message of many frames whose last does not come, nor on
-subscriptions. So a `Door` counts them from outside and ends the connection that goes beyond: it shuts its descriptor
-down, libzmq then frees what it kept for it. A connection that is ended may come back.
+libzmq limits neither the connections of a socket, nor the frames of a message whose last frame does not arrive, nor
+subscriptions. A `Door` therefore counts them from outside and ends a connection that exceeds a limit: it shuts down the
+descriptor, and libzmq then frees the connection's memory. The peer may connect again.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from dataclasses import dataclass, field
 
 import zmq
 
-#: of all sockets that listen; who answers for keys must answer for this domain, or every client is refused
+#: ZAP domain of all listening sockets; the authenticator must serve this domain, or every client is refused
 ZAP_DOMAIN = b"limberjack"
-#: bytes of the largest frame that whoever only reads may send: the handshake of CurveZMQ with its metadata fits
+#: bytes of the largest frame that a reader may send: the handshake of CurveZMQ with its metadata fits
 READER_FRAME_MAX = 1024
 _FAILURES = zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL | zmq.EVENT_HANDSHAKE_FAILED_AUTH
 _WATCHED = zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED | _FAILURES
 _EVENT = struct.Struct("=Hi")  # number and value of a monitor's message
 _INT = struct.Struct("i")
 _EVENTS_A_LOOK = 4096
-_MONITOR_QUEUE = 20_000  # events that wait; with more the thread that does all input and output waits too
-_GRACE_S = 1.0  # a connection that has said nothing for so long gives way to another
-_BEATS_BYTES_S = 64  # a peer may ask for a sign of life so often, which is no message
-_FREED_S = 0.2  # after the end of a connection libzmq has freed what it kept for it
+_MONITOR_QUEUE = 20_000  # events in the queue; if there are more, libzmq's input and output thread waits too
+_GRACE_S = 1.0  # a connection that was silent for so long gives way to another
+_BEATS_BYTES_S = 64  # a peer may send heartbeats at this rate; they do not count as messages
+_FREED_S = 0.2  # after a connection ends, libzmq has freed its memory within this time
 _TCP_INFO_BYTES, _RECEIVED_AT = 136, 128  # of Linux: struct tcp_info up to tcpi_bytes_received
 
 
@@ -44,10 +44,10 @@ _TCP_INFO_BYTES, _RECEIVED_AT = 136, 128  # of Linux: struct tcp_info up to tcpi
 class Connection:
     """One connection of a door.
 
-    heard : messages that came whole;  prefixes : its subscriptions;  user : name that CurveZMQ knows it by
-    weighed : messages heard, bytes received by then, and when: as of the last weighing with another message in it
+    heard : complete messages so far;  prefixes : its subscriptions;  user : its name in CurveZMQ
+    weighed : messages heard, bytes received by then, and when: at the last weighing that saw a new message
     received : bytes until the last weighing, where the system counts them
-    burst : messages in the reading that goes on;  ending : it was shut down
+    burst : messages in the present reading;  ending : whether it was shut down
     """
 
     descriptor: int
@@ -62,10 +62,10 @@ class Connection:
 
 
 class Door:
-    """The connections of one socket that listens. `look` and `weigh` belong to one thread, `hear` to the socket's.
+    """The connections of one listening socket. One thread calls `look` and `weigh`, the socket's thread `hear`.
 
-    most : connections at once;  unfinished_max : bytes that may come without a whole message among them
-    failed, refused, ended : handshakes that failed otherwise and for their key, connections that ended
+    most : connections at once;  unfinished_max : bytes that may arrive without completing a message
+    failed, refused, ended : handshakes that failed, those refused for their key, and connections that ended
     turned_away : reason → connections that this door ended
     """
 
@@ -75,9 +75,9 @@ class Door:
         self.table: dict[int, Connection] = {}
         self.failed = self.refused = self.ended = 0
         self.turned_away: Counter[str] = Counter()
-        socket.zap_domain = ZAP_DOMAIN  # without keys too: refuses peers older than ZMTP 3, which look all alike
+        socket.zap_domain = ZAP_DOMAIN  # also without keys: refuses peers older than ZMTP 3, which are all alike
         self._socket, self._lock, self._ending = socket, threading.Lock(), 0
-        self.shut_until = 0.0  # of the monotonic clock: nobody is let in before
+        self.shut_until = 0.0  # monotonic time before which no connection is accepted
         self._place: int | str = ""
         self._trim_at = math.inf  # of the monotonic clock
         address = f"inproc://door-{id(self)}"
@@ -88,17 +88,17 @@ class Door:
         self.monitor.connect(address)
 
     def bound(self, endpoint: str) -> None:
-        """Where the socket listens now, as libzmq tells it: only connections of this place are ended."""
+        """Note the endpoint at which the socket listens, as libzmq reports it; only its connections are ended."""
         transport, _, place = endpoint.partition("://")
         self._place = int(place.rpartition(":")[2]) if transport == "tcp" else place
 
     # ---- the socket's thread
 
     def hear(self, frame: zmq.Frame) -> Connection | None:
-        """The connection that a frame of a whole message came through; None for one that ends or is not known yet."""
+        """The connection that sent a frame of a complete message; None if it is ending or not yet known."""
         try:
             connection = self.table.get(frame.get(zmq.SRCFD))
-        except zmq.ZMQError:  # libzmq's own word for the end of a reader's subscriptions
+        except zmq.ZMQError:  # libzmq itself reports the end of a reader's subscriptions
             return None
         if connection is None or connection.ending:
             return None
@@ -108,7 +108,7 @@ class Door:
     # ---- the watching thread
 
     def look(self) -> None:
-        """Note who came and went, and end connections beyond the most; bounded, never waits."""
+        """Note new and ended connections, and end those beyond `most`; bounded, never waits."""
         for _ in range(_EVENTS_A_LOOK):
             try:
                 message = self.monitor.recv_multipart(zmq.DONTWAIT)
@@ -135,15 +135,15 @@ class Door:
             self.failed += 1
 
     def _surplus(self, newest: int) -> Connection:
-        """Who has to go: who has been silent for longest, or else the newest."""
+        """The connection to end: the one that was silent for longest, or else the newest."""
         now = time.monotonic()
-        for connection in list(self.table.values()):  # in the order in which they came
+        for connection in list(self.table.values()):  # in the order of their arrival
             if not (connection.heard or connection.ending) and now - connection.since > _GRACE_S:
                 return connection
         return self.table[newest]
 
     def weigh(self, now: float) -> None:
-        """End connections that send and send and never finish a message. TCP only: others are this user's own."""
+        """End connections that keep sending without completing a message. TCP only: others belong to this user."""
         if now >= self._trim_at:
             self._trim_at = math.inf
             _return_freed_memory()
@@ -161,7 +161,7 @@ class Door:
     # ---- either
 
     def shut(self, connection: Connection, reason: str) -> None:
-        """End a connection and count it under a reason; nothing when it ends already."""
+        """End a connection and count it under a reason; does nothing if it is ending already."""
         with self._lock:
             if connection.ending:
                 return
@@ -173,7 +173,7 @@ class Door:
                 handle.shutdown(network.SHUT_RDWR)
 
     def _received(self, descriptor: int) -> int | None:
-        """Bytes that libzmq took from a TCP connection so far; None where the system does not say."""
+        """Bytes that libzmq has read from a TCP connection; None if the system does not report it."""
         with self._handle(descriptor) as handle:
             if handle is None or handle.family == network.AF_UNIX or not hasattr(network, "TCP_INFO"):
                 return None
@@ -186,7 +186,7 @@ class Door:
             return int(struct.unpack_from("Q", told, _RECEIVED_AT)[0]) - waiting if whole else None
 
     def stuck(self) -> set[int]:
-        """Descriptors of the connections on which the system holds what the peer has not taken."""
+        """Descriptors of the connections with sent data that the peer has not yet acknowledged."""
         found = set()
         for descriptor in list(self.table):
             with self._handle(descriptor) as handle, contextlib.suppress(OSError):
@@ -196,7 +196,7 @@ class Door:
 
     @contextlib.contextmanager
     def _handle(self, descriptor: int) -> Iterator[network.socket | None]:
-        """A socket of our own on a connection; None when the descriptor is another's by now."""
+        """A separate socket object for a connection; None if the descriptor now belongs to something else."""
         try:
             copy = os.dup(descriptor)
         except OSError:
@@ -217,26 +217,26 @@ class Door:
         return bool((name[1] if isinstance(name, tuple) else name) == self._place)
 
     def close(self) -> None:
-        """Stop to watch; before the socket is closed."""
+        """Stop watching; call this before the socket is closed."""
         if not self.monitor.closed:
             self._socket.disable_monitor()
             self.monitor.close()
 
 
 def _return_freed_memory() -> None:
-    """Give the system what libzmq freed: glibc keeps up to 64 MB for each of its arenas. Nothing without glibc."""
+    """Return memory that libzmq freed to the system: glibc keeps up to 64 MB for each arena. Acts only with glibc."""
     with contextlib.suppress(AttributeError, OSError):
         ctypes.CDLL(None).malloc_trim(0)
 
 
 class ReaderDoor(Door):
-    """The door of a socket (XPUB, verboser) that others only read: what it hears are subscriptions."""
+    """The door of a socket (XPUB, verboser) from which others only read: it receives only subscriptions."""
 
     PREFIXES_MAX, PREFIX_BYTES_MAX = 32, 2048  # of one connection
     BURST_MAX = 64  # subscriptions and their ends of one connection between two readings
     _MESSAGES_A_READING = 256
     _LOUD_BYTES = 4096
-    PAUSE_S = 5.0  # in which nobody is let in after somebody was too loud
+    PAUSE_S = 5.0  # for how long no connection is accepted after one sent too much
 
     def __init__(self, socket: zmq.Socket, most: int) -> None:
         """socket : XPUB, not bound yet; its bounds on what comes in are set here."""
@@ -246,7 +246,7 @@ class ReaderDoor(Door):
         socket.rcvhwm = 8
 
     def read_subscriptions(self, keyed: bool = False) -> None:
-        """Take what readers said and end those who went too far. keyed : they are known by their keys."""
+        """Process the readers' messages and end those who exceed a limit. keyed : readers are known by their keys."""
         spoke: list[Connection] = []
         for _ in range(self._MESSAGES_A_READING):
             try:
@@ -267,7 +267,7 @@ class ReaderDoor(Door):
             connection.burst = 0
 
     def quieten(self) -> None:
-        """End who has sent much since the last weighing, and let nobody in for a while if there was such a one."""
+        """End connections that have sent much since the last weighing; if there were any, accept none for some time."""
         for connection in list(self.table.values()):
             received = self._received(connection.descriptor)
             if received is not None and received - (connection.received or 0) > self._LOUD_BYTES:
@@ -279,7 +279,7 @@ class ReaderDoor(Door):
             self.shut_until = time.monotonic() + self.PAUSE_S
 
     def _judge(self, connection: Connection, frame: zmq.Frame) -> str:
-        """Take one message of a reader; why the reader must go, or nothing."""
+        """Process one message of a reader; returns why its connection must end, or ""."""
         message = frame.bytes
         if frame.more or message[:1] not in (b"\0", b"\1"):
             return "no subscription"

@@ -1,4 +1,4 @@
-"""A lock on an open file, which the system releases when the process that holds it dies, however it dies."""
+"""A lock on an open file, which the system releases when the process that holds it ends in any way."""
 
 from __future__ import annotations
 

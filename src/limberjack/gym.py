@@ -29,7 +29,7 @@ Begin = Callable[[Sequence[np.random.Generator]], tuple[np.ndarray | None, np.nd
 
 
 class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
-    """n environments, the worlds of a batch; what is seen, paid and ended are functions over arrays.
+    """n environments, the worlds of a batch; observations, rewards and terminations are functions over arrays.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     observe : of the batch, observations (n, k)
     reward : of the batch after a step and the actions (n, m), rewards (n,)
     terminated : of the batch after a step, whether each episode ends there (n,) of bool
-    begin : where episodes begin (see `Begin`); None: all as the model says
+    begin : initial states of episodes (see `Begin`); None: those of the model
     steps : steps of dt in a step of the environment
     most_steps : steps of the environment after which an episode is truncated; None: never
     autoreset_mode : of Gymnasium: NEXT_STEP, SAME_STEP or DISABLED
@@ -49,7 +49,7 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     ----------
     batch : the worlds
 
-    World i draws from a generator of its own: `reset(seed=s)` seeds it with s + i, as Gymnasium's vectors of single
+    World i has a separate random generator: `reset(seed=s)` seeds it with s + i, as Gymnasium's vectors of single
     environments do.
     A world that diverges has terminated; info["diverged"] (n,) says so. Actions are not clipped; ArgumentError for NaN.
     """
@@ -94,8 +94,8 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     ) -> tuple[np.ndarray, dict[str, Any]]:
         """Begin episodes; the observations (n, k) and no infos.
 
-        seed : s seeds world i with s + i; a sequence has a seed for each; None: generators go on
-        options : {"reset_mask": (n,) of bool} begins those episodes alone
+        seed : s seeds world i with s + i; a sequence has a seed for each; None: generators continue
+        options : {"reset_mask": (n,) of bool} begins only those episodes
         """
         mask = np.ones(self.num_envs, dtype=bool)
         if options and "reset_mask" in options:
@@ -144,7 +144,8 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         """Nothing is open."""
 
     def _judged(self, given: np.ndarray, again: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Rewards, terminations, truncations and divergences (n,); nothing in worlds that have just begun again."""
+        """Rewards, terminations, truncations and divergences (n,); 0 or False for worlds just reset, except the
+        last."""
         diverged = np.zeros(self.num_envs, dtype=bool)
         diverged[list(self.batch.errors)] = True
         rewards = self._shaped("reward", self._reward(self.batch, given), 1)
@@ -153,7 +154,7 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         return np.where(again, 0.0, rewards), terminations & ~again, truncations & ~again, diverged
 
     def _renewed(self, seen: np.ndarray, infos: dict[str, Any]) -> tuple[np.ndarray, dict[str, Any]]:
-        """Observations and infos after episodes that ended have begun again in the same step."""
+        """Observations and infos after episodes that ended were reset in the same step."""
         ended = self._ended.copy()
         last = np.full(self.num_envs, None, dtype=object)
         for world in np.flatnonzero(ended):
@@ -162,7 +163,7 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         return self._seen(), {"final_obs": last, "_final_obs": ended, "final_info": infos, "_final_info": ended.copy()}
 
     def _restart(self, worlds: np.ndarray) -> None:
-        """Begin episodes of these worlds: the model's state, seeds of noise, and what `begin` says."""
+        """Begin episodes of these worlds: the model's state, seeds of noise, and the result of `begin`."""
         randoms = [self._randoms[world] for world in worlds]
         self.batch.reset(worlds)
         if "noise.seed" in self.batch.plant.parameters:
@@ -178,7 +179,7 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         return self._shaped("observe", self._observe(self.batch), 2).astype(np.float64)
 
     def _shaped(self, name: str, values: Any, dimensions: int) -> np.ndarray:
-        """What a function of the user gave; ArgumentError unless it has a row for each world."""
+        """The result of a user's function. Raises ArgumentError unless it has a row for each world."""
         found = np.asarray(values)
         if found.ndim != dimensions or len(found) != self.num_envs:
             shape = "(worlds, numbers)" if dimensions == 2 else "(worlds,)"
@@ -189,7 +190,7 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
 
 def _places(batch: Batch, actions: Mapping[str, tuple[float, float]]) -> list[int]:
-    """Places of commands. ArgumentError for names and bounds that are none."""
+    """Indices of the commands. Raises ArgumentError for unknown names and invalid bounds."""
     if not actions:
         raise ArgumentError("there are no actions; give commands and their bounds, as {'motor': (-1, 1)}.")
     for name, bounds in actions.items():

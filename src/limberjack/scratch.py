@@ -1,8 +1,8 @@
-"""Temporary folders that do not outlive their process: what a killed one left is removed when the next is made.
+"""Temporary folders that do not outlive their process: those that a killed process left are removed with the next one.
 
-Beside a folder stands a lock file, "<folder>.lock", which its process holds (flock) as long as it lives, however it
-dies. A lock that nobody holds marks a folder of the dead. Windows, which removes no file that is open, goes without:
-there the folder of a killed process stays.
+Beside each folder is a lock file, "<folder>.lock", which its process holds (flock) until it ends in any way. A lock
+that no process holds marks a folder to remove. Windows cannot remove open files, so there are no locks there: the
+folder of a killed process remains.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _TRIES = 100
 class Scratch:
     """A temporary folder, `with Scratch("limberjack-") as folder: …`; also gone when the object is collected.
 
-    prefix : of its name;  parent : where it is made, without the system's place for temporary files
+    prefix : of its name;  parent : folder in which it is made; default: the system's folder for temporary files
     """
 
     def __init__(self, prefix: str, parent: Path | None = None) -> None:
-        """Make it, after removing what dead processes left under the same prefix. OSError where that cannot be."""
+        """Make it, after removing folders of dead processes with the same prefix. Raises OSError if that fails."""
         parent = Path(tempfile.gettempdir()) if parent is None else parent
         if sys.platform == "win32":
             self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
@@ -55,7 +55,7 @@ class Scratch:
 
 
 def remove_left(prefix: str, parent: Path) -> list[Path]:
-    """Remove this user's folders of dead processes; those removed. Never one whose process lives."""
+    """Remove this user's folders of dead processes, never one whose process lives; returns those removed."""
     with contextlib.suppress(OSError), os.scandir(parent) as found:
         locks = [entry.name for entry in found if entry.name.startswith(prefix) and entry.name.endswith(_LOCK)]
         return [folder for name in locks if (folder := _remove_dead(parent / name)) is not None]
@@ -63,7 +63,7 @@ def remove_left(prefix: str, parent: Path) -> list[Path]:
 
 
 def _lock(prefix: str, parent: Path) -> tuple[Path, int]:
-    """A new lock file, held; another one where somebody took it for a dead one's between making and holding it."""
+    """A new lock file, held. If another process took it for an abandoned one before it was held, make another one."""
     for _ in range(_TRIES):
         path = parent / f"{prefix}{secrets.token_hex(6)}{_LOCK}"
         with contextlib.suppress(FileExistsError):
@@ -76,7 +76,7 @@ def _lock(prefix: str, parent: Path) -> tuple[Path, int]:
 
 
 def _remove_dead(lock: Path) -> Path | None:
-    """Remove the folder of this lock, if it is ours and nobody holds it."""
+    """Remove the folder of this lock, if it belongs to this user and no process holds it."""
     folder = lock.with_name(lock.name.removesuffix(_LOCK))
     try:
         descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -99,7 +99,7 @@ def _remove_dead(lock: Path) -> Path | None:
 
 
 def _remove(folder: Path, lock: Path, descriptor: int) -> None:
-    """The folder first: its lock is held until nothing is left."""
+    """Remove the folder, then its lock, which is held until then."""
     _clear(folder)
     with contextlib.suppress(OSError):
         lock.unlink(missing_ok=True)

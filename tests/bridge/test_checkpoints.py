@@ -120,7 +120,7 @@ def test_another_model_or_another_step_is_refused(arm, written):
     with pytest.raises(CheckpointError, match=r"with substeps = 1, this engine has 3. Give --substeps 1"):
         found.apply(Simulation(arm, substeps=3))
     bad = replace(found.checkpoint, snapshot=found.checkpoint.snapshot[:-8])
-    with pytest.raises(CheckpointError, match=r"there: this is not a snapshot, or a damaged one. Use an older"):
+    with pytest.raises(CheckpointError, match=r"there: this is not a snapshot, or it is damaged. Use an older"):
         Resume("there", bad).apply(Simulation(arm))
     bad = replace(found.checkpoint, parameters={"gravity.q": 1.0})
     with pytest.raises(CheckpointError, match=r"gravity.q"):

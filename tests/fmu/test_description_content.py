@@ -73,13 +73,13 @@ def test_bad_experiment_is_refused(value):
 def test_an_engine_process_takes_whole_steps():
     made = contents.content("plain", "3.0", "scalar", "process")
     assert replace(made, experiment=default_experiment(made.dt, 1.0, 3 * made.dt))
-    with pytest.raises(ArgumentError, match=r"no multiple of the step dt = 0\.001 s"):
+    with pytest.raises(ArgumentError, match=r"not a multiple of the step dt = 0\.001 s"):
         replace(made, experiment=default_experiment(made.dt, 1.0, 2.5 * made.dt))
 
 
 def test_instruments_and_valves_take_whole_steps():
     made = contents.content("equipped")
-    with pytest.raises(ArgumentError, match=r"no multiple .* instruments and valves take whole steps only"):
+    with pytest.raises(ArgumentError, match=r"not a multiple .* instruments and valves take whole steps only"):
         replace(made, experiment=default_experiment(made.dt, 1.0, 2.5 * made.dt))
     assert b'canHandleVariableCommunicationStepSize="false"' in contents.document(made)
     assert b"ModelExchange" not in contents.document(made)

@@ -320,7 +320,7 @@ def test_runs_without_pace_are_served_too_and_clients_see_the_end(bench, folder)
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--keys", "keys"], "--keys is of a bench that is served"),
+        (["--keys", "keys"], "--keys is for a bench that is served"),
         (["--serve", "tcp://0.0.0.0:5555"], "other machines"),
         (["--serve", "udp://127.0.0.1:5555"], "tcp"),
         (["--serve", "tcp://127.0.0.1:*", "--publish-every", "0"], "publish_divisor is 0"),

@@ -1,4 +1,4 @@
-// What an operator does about alarms: acknowledge, shelve for a time with a reason, end that.
+// What an operator does about alarms: acknowledge them, shelve them for a time with a reason, unshelve them.
 
 import { post } from './link.js';
 import { make } from './view.js';
@@ -12,7 +12,7 @@ const TIMES = [
 ];
 const REASON_MOST = 200; // characters
 
-/** Orders about alarms for one list. told: what became of the newest one */
+/** Orders about alarms for one list. told: the element that shows the error of the newest order */
 export class AlarmDesk {
   constructor(openmct, link) {
     this.openmct = openmct;
@@ -38,7 +38,7 @@ export class AlarmDesk {
     this.told.textContent = text;
   }
 
-  /** Only an operator has buttons that can be pressed, and only while what is shown is of now. */
+  /** A button that is enabled only for an operator, and only while the page shows current values. */
   button(label, onclick, name) {
     const { condition, hello } = this.link;
     const disabled = !(condition.current && hello?.role === 'operator');
@@ -54,7 +54,7 @@ export class AlarmDesk {
     return waits ? [acknowledge, shelve] : [shelve];
   }
 
-  /** For how long, and why. */
+  /** Ask for how long to shelve an alarm, and why. */
   askShelve(id) {
     const time = make('select', { ariaLabel: 'for how long' });
     time.append(...TIMES.map(([textContent, value]) => make('option', { textContent, value: String(value) })));
@@ -68,7 +68,7 @@ export class AlarmDesk {
       'div',
       { className: 'lj-dialog' },
       make('h2', { textContent: `Shelve the alarm of ${id}?` }),
-      make('p', { textContent: 'Until then it is inactive for everybody and makes no sound. Everybody sees who shelved it and why.' }),
+      make('p', { textContent: 'Meanwhile it is inactive for everybody and makes no sound. Everybody sees who shelved it and why.' }),
       make('p', { className: 'lj-line' }, time, reason),
       make('p', { className: 'lj-line lj-choices' }, set, cancel)
     );

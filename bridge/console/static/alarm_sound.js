@@ -1,28 +1,28 @@
-// A tone for new alarms, when an operator asks for it.
+// A tone for new alarms, when an operator has switched it on.
 
-const AGAIN_MS = 5000; // while a critical alarm is not acknowledged
+const AGAIN_MS = 5000; // repeats while a critical alarm is not acknowledged
 const TONE_S = 0.25;
 const HERTZ = [0, 660, 990]; // of a warning and of a critical alarm
 
-/** on: whether it sounds; played: how often it did, which tests look at */
+/** on: whether it is switched on; played: number of tones so far, for tests */
 export class Siren {
   constructor() {
     this.on = false;
     this.played = 0;
     this.heard = new Set();
-    this.worst = 0; // of the alarms that wait now
+    this.worst = 0; // severity of the worst alarm that waits for acknowledgement
     this.context = null;
     setInterval(() => this.on && this.worst === 2 && this.play(2), AGAIN_MS);
   }
 
-  /** A browser lets a page sound only after somebody pressed something on it. */
+  /** Switch on or off. A browser lets a page play sound only after the user has pressed something on it. */
   switch() {
     this.on = !this.on;
     if (this.on) this.context ??= new AudioContext();
     if (this.on && this.worst > 0) this.play(this.worst);
   }
 
-  /** What is in alarm now; of old alarms nothing sounds. */
+  /** Take the list of alarms and sound for new ones. Alarms of a time that has passed make no sound. */
   follow(entries, current) {
     const waiting = current ? entries.filter(({ waits, severity }) => waits && severity > 0) : [];
     const keys = new Set(waiting.map(({ id, severity, utc }) => `${id} ${severity} ${utc}`));

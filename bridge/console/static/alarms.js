@@ -6,7 +6,7 @@ import { formatNumber } from './telemetry.js';
 import { addView, clockTime, make, present } from './view.js';
 
 const NAMES = ['normal again', 'warning', 'critical'];
-const FOLLOWED_MOST = 100; // of more alarms at once the others show the value at which they began
+const FOLLOWED_MOST = 100; // alarms whose values are updated; the others show the value at which they began
 const COLUMNS = ['Quantity', 'Value', 'Limits', 'Since', 'State'];
 
 /** Returns the siren, which is off until an operator switches it on. */
@@ -58,10 +58,10 @@ export function installAlarms(openmct, link, objects) {
   return siren;
 }
 
-/** Whether the alarms are those of the moment that the page shows. */
+/** Whether the list of alarms is that of the moment that the page shows. */
 const known = ({ current, state }) => current || state === 'replay';
 
-/** current: whether the alarms are of now; of an engine that is not heard nobody knows them. */
+/** current: whether the alarms are known; they are unknown while the engine sends nothing. */
 function indicate(indicator, entries, current) {
   const active = entries.filter((entry) => entry.severity > 0 && !entry.shelved);
   const [critical, warning] = [2, 1].map((severity) => active.filter((entry) => entry.severity === severity).length);
@@ -80,7 +80,7 @@ function indicate(indicator, entries, current) {
   dataset.severity = !current ? 'old' : critical ? 'critical' : warning ? 'warning' : '';
 }
 
-/** What concerns all alarms: acknowledge them, sound, history. */
+/** The controls for all alarms: acknowledge all, sound, history. */
 function bar(desk, siren, entries) {
   const all = desk.button('Acknowledge all', () => desk.acknowledge('*'), 'acknowledge all alarms');
   all.disabled ||= !entries.some((entry) => entry.waits);
@@ -151,7 +151,7 @@ function shelf(desk, entry) {
   return make('tr', { className: 'lj-shelved' }, make('th', { textContent: entry.id }), now, state);
 }
 
-/** Newest values. */
+/** Write the newest values into the cells. */
 function refresh(list, link) {
   for (const cell of list.querySelectorAll('td[data-id]')) {
     const datum = link.newest.get(cell.dataset.id);

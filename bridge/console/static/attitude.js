@@ -4,7 +4,7 @@ import { addView, make, present } from './view.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
 const AXES = ['x', 'y', 'z'];
-const BOX = [0.55, 0.4, 0.28]; // half sides, so that the three can be told apart
+const BOX = [0.55, 0.4, 0.28]; // half sides; all differ, so that the axes can be distinguished
 const EYE = { turn: Math.PI / 5, tilt: Math.PI / 7 };
 const PERIOD_MS = 100;
 
@@ -54,7 +54,7 @@ function rotation([w, x, y, z]) {
 
 const turn = (R, p) => R.map((row) => row[0] * p[0] + row[1] * p[1] + row[2] * p[2]);
 
-/** A point of the frame on the picture: seen from above and the side, z up. */
+/** Project a point of the frame onto the picture: seen from above and the side, z up. */
 function project([x, y, z]) {
   const across = y * Math.cos(EYE.turn) - x * Math.sin(EYE.turn);
   const away = -x * Math.cos(EYE.turn) - y * Math.sin(EYE.turn);
@@ -92,7 +92,7 @@ function box(R) {
   return edges;
 }
 
-/** Fixed digits, and no minus before zero. */
+/** A number with a fixed number of digits, and no minus sign before zero. */
 const plain = (value, digits) => (Number(value.toFixed(digits)) + 0).toFixed(digits);
 
 function numbers(unit, R) {

@@ -1,15 +1,15 @@
-// The dialog before an order: what it would change, by the engine's present state, and until when it can be confirmed.
+// The dialog before an order: what the order would change in the engine's present state, and the time limit to confirm it.
 
 import { post } from './link.js';
 import { formatNumber } from './telemetry.js';
 import { make } from './view.js';
 
 const COLUMNS = ['', 'now', 'then', 'change', 'unit', 'range'];
-// what refuses an order may pass: another operator's lease ends, a loop comes within reach
+// repeat a refused preview, because its cause may end: another operator's lease expires, a loop comes within reach
 const ASK_AGAIN_MS = 1000;
 const ASK_MOST = 30;
 
-/** question: its title; send(before): carries the order out, before that time of the gateway's clock */
+/** question: title of the dialog; send(before): sends the order, valid until that time of the gateway's clock */
 export function askOrder(openmct, link, question, order, send) {
   const set = make('button', { className: 'c-button c-button--major', textContent: 'Send', disabled: true });
   const cancel = make('button', { className: 'c-button', textContent: 'Cancel' });
@@ -43,7 +43,7 @@ export function askOrder(openmct, link, question, order, send) {
       limit.textContent = `Confirm within ${left} s; the engine answers within ${answerS} s.`;
       if (left > 0) return;
       clearInterval(tick);
-      refuse('The time limit has passed: the values may have changed. Ask again.');
+      refuse('The time limit has passed: the values may have changed. Cancel, and send the order again.');
     };
     tick = setInterval(count, 500);
     count();
@@ -79,7 +79,7 @@ function shown(value) {
   return typeof value === 'string' ? value : value === null ? '∞' : formatNumber(value);
 }
 
-/** "-1 … 1"; empty where nothing bounds it. */
+/** "-1 … 1"; empty for a number without bounds. */
 export function rangeText({ low, high }) {
   return low === null && high === null ? '' : `${low === null ? '−∞' : formatNumber(low)} … ${high === null ? '∞' : formatNumber(high)}`;
 }

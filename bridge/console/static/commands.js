@@ -1,12 +1,12 @@
-// The command panel: every order is looked at and confirmed before it is sent, and answered in words.
+// The command panel: the operator previews and confirms every order; the panel shows the engine's answer as text.
 
 import { askOrder, rangeText } from './command_dialog.js';
 import { get, post } from './link.js';
 import { formatNumber } from './telemetry.js';
 import { addView, make } from './view.js';
 
-const FEW = 12; // commands that are found at a glance
-let watching = 0; // panels that show states of switches
+const FEW = 12; // so many commands need no search field
+let watching = 0; // number of panels that show states of switches
 
 /** panel : {commands: [{name, group, unit, low, high, more}], loops, locks, faults, parameters}, of /api/panel */
 export function installCommands(openmct, link, panel) {
@@ -21,7 +21,7 @@ export function installCommands(openmct, link, panel) {
   });
 }
 
-/** Sends orders for one panel, and keeps it up to date. */
+/** Sends the orders of one panel, and keeps the panel up to date. */
 class Desk {
   constructor(openmct, link) {
     this.openmct = openmct;
@@ -31,31 +31,31 @@ class Desk {
     this.told = make('p', { className: 'lj-told', role: 'status' });
   }
 
-  /** Only an operator has buttons that can be pressed, and only while what is shown is of now. */
+  /** Enable the buttons only for an operator, and only while the page shows current values. */
   follow(root) {
     let before = null;
     const allow = () => {
       const { condition, hello } = this.link;
       const now = `${condition.state} ${hello?.role}`;
-      if (now === before) return; // what was said stays
+      if (now === before) return; // the message stays
       before = now;
       const may = condition.current && hello?.role === 'operator';
       root.querySelectorAll('button').forEach((button) => {
         button.disabled = !may;
       });
-      if (!condition.current) this.say('warning', `Nothing can be commanded: ${what(condition)}.`);
+      if (!condition.current) this.say('warning', `You cannot send commands: ${what(condition)}.`);
       else this.say('', may ? '' : 'You may watch. Commands need the token of an operator.');
     };
     this.ends.push(this.link.on('condition', allow), this.link.on('hello', allow));
     allow();
   }
 
-  /** States of loops, locks and faults, as the gateway words them. */
+  /** Show the states of loops, locks and faults, as text that the gateway sends. */
   watch() {
     watching += 1;
     const want = (on) => this.link.send({ kind: 'stream', name: 'switches', on });
     let newest = null;
-    let lost = 0; // when the page last knew nothing of now: what was sent before that is old
+    let lost = 0; // when the page last had no current state: messages from before that are old
     const show = () => {
       const known = this.link.condition.current && newest && newest.utc > lost;
       for (const [kind, cells] of Object.entries(this.states)) {
@@ -81,7 +81,7 @@ class Desk {
     });
   }
 
-  /** A cell for the state of one of "loops" (locks among them) or "faults". */
+  /** A cell for the state of an entry of "loops" (which contains the locks) or "faults". */
   state(kind, name) {
     const cell = make('td', { className: 'lj-switch', textContent: '–' });
     this.states[kind].set(name, cell);
@@ -97,13 +97,13 @@ class Desk {
     this.told.textContent = text;
   }
 
-  /** Show what it would do, ask, send, tell. done() follows a success. */
+  /** Show what an order would do; once confirmed, send it and show the answer. done() follows a success. */
   order(question, order, done = () => {}) {
     askOrder(this.openmct, this.link, question, order, (before) => this.send({ ...order, before }, done));
   }
 
   async send(order, done) {
-    const { condition } = this.link; // it may be another since the question
+    const { condition } = this.link; // it may have changed since the dialog opened
     if (!condition.current) return this.say('critical', `Not sent: ${what(condition)}.`);
     this.say('quiet', 'Sent; waiting for the engine…');
     try {
@@ -131,7 +131,7 @@ class Desk {
   }
 }
 
-/** Why there is no commanding, without an age that would grow old. */
+/** Why commands are disabled; without the age of the newest message, because the text stays. */
 function what({ state }) {
   if (state === 'replay') return 'the page shows another time';
   return state === 'lost' ? 'the console is not connected' : `the engine is ${state}`;
@@ -141,7 +141,7 @@ function section(title, ...content) {
   return make('section', {}, make('h3', { textContent: title }), ...content);
 }
 
-/** The number of an input; null, and the field marked, when there is none. */
+/** The number in an input field. If the text is not a number: null, and the field is marked. */
 function numberOf(input) {
   const value = input.value.trim() === '' ? NaN : Number(input.value);
   input.classList.toggle('lj-wrong', !Number.isFinite(value));
@@ -170,7 +170,7 @@ function drives(desk, { commands }) {
   return section('Drives', ...find, table, make('p', { className: 'lj-line' }, all, ...some));
 }
 
-/** A field that hides the rows whose names do not hold what is typed, and groups without a row left. */
+/** A search field: it hides rows whose names do not contain its text, and groups without a visible row. */
 function search(table) {
   const field = make('input', { type: 'search', className: 'lj-search', placeholder: 'Find a command', ariaLabel: 'find a command' });
   field.oninput = () => {
@@ -238,7 +238,7 @@ function switchRow(desk, name, loop, actions) {
   return make('tr', {}, make('th', { textContent: name, title: name }), desk.state('loops', loop), make('td', {}, ...buttons));
 }
 
-/** Faults of the scenario, where the engine is a test bench. */
+/** Faults of the scenario, if the engine is a test bench. */
 function faults(desk, { faults }) {
   const rows = faults.map((target) => {
     const begin = desk.button('Begin', () => desk.order(`Begin fault ${target}?`, { action: 'fault', target }));
@@ -273,7 +273,7 @@ function engine(desk) {
   const reset = desk.button('Reset', () =>
     desk.order('Reset the simulation to its start? Everything since then is lost.', { action: 'reset' })
   );
-  const text = 'Let another client command: the engine takes the lease back.';
-  const yielding = desk.button('Give lease up', () => desk.order(`${text} Go on?`, { action: 'give_up' }), text);
+  const text = 'Give up the command lease, so that another client can send commands.';
+  const yielding = desk.button('Give up lease', () => desk.order(`${text} Continue?`, { action: 'give_up' }), text);
   return section('Engine', make('p', { className: 'lj-line' }, reset, yielding));
 }

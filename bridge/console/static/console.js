@@ -15,7 +15,7 @@ import { installValues } from './values.js';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
-const WIDE_PX = 1400; // from here on the overview with four columns
+const WIDE_PX = 1400; // windows at least so wide show the overview with four columns
 const FIRST = '#/browse/limberjack:root/limberjack:overview';
 const SPANS = [
   ['Last 30 seconds', 30 * SECOND],
@@ -25,7 +25,7 @@ const SPANS = [
   ['Last hour', 60 * MINUTE]
 ];
 
-/** Time: the last minute at first, any span of the past when the operator wants it. */
+/** Set up the time conductor: it begins with the last minute; the operator can choose any span of the past. */
 function installTime(openmct, link) {
   const offsets = (span) => ({ start: -span, end: 0 });
   const presets = SPANS.map(([label, span]) => ({ label, bounds: offsets(span) }));
@@ -33,7 +33,7 @@ function installTime(openmct, link) {
   openmct.install(
     openmct.plugins.Conductor({
       menuOptions: [
-        ...(link.hello.condition.state === 'replay' ? [replayOption(presets)] : []), // of a record: nothing is live
+        ...(link.hello.condition.state === 'replay' ? [replayOption(presets)] : []), // a record: nothing is live
         { name: 'Real time', timeSystem: 'utc', clock: 'limberjack.clock', clockOffsets: offsets(MINUTE), presets },
         ...(link.hello.condition.state === 'replay' ? [] : [replayOption(presets)]),
         {

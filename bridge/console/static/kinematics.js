@@ -1,4 +1,4 @@
-// Poses of bodies as [x, y, z, qw, qx, qy, qz], and how the view changes them. Numbers only, in double precision.
+// Poses of bodies as [x, y, z, qw, qx, qy, qz], and how the view exaggerates them. Plain numbers in double precision.
 
 export function multiply(a, b) {
   const [aw, ax, ay, az] = a, [bw, bx, by, bz] = b;
@@ -28,7 +28,7 @@ export function inverse(a) {
   return [...rotate(back, [-a[0], -a[1], -a[2]]), ...back];
 }
 
-/** The turn q with its angle multiplied. */
+/** The rotation q with its angle multiplied by the factor. */
 export function powered(q, factor) {
   const sign = q[0] < 0 ? -1 : 1;
   const sine = Math.hypot(q[1], q[2], q[3]);
@@ -37,14 +37,14 @@ export function powered(q, factor) {
   return [Math.cos(half), ...q.slice(1).map((part) => (sign * part * Math.sin(half)) / sine)];
 }
 
-/** Between two poses: share 0 is a, 1 is b. */
+/** A pose between a (share 0) and b (share 1). */
 export function between(a, b, share) {
   const step = powered(multiply(turn(b), conjugate(turn(a))), share);
   return [0, 1, 2].map((i) => a[i] + share * (b[i] - a[i])).concat(multiply(step, turn(a)));
 }
 
-/** Poses of all bodies when nodes of flexible bodies move away from their place at rest `factor` times as far.
-    What hangs on them is carried along. Parents stand before their children. */
+/** Poses of all bodies when the nodes of flexible bodies move `factor` times as far from their rest positions.
+    Bodies that are attached to such nodes move with them. Parents precede their children in `bodies`. */
 export function exaggerated(bodies, poses, factor) {
   if (factor === 1) return poses;
   const shown = [];

@@ -1,26 +1,26 @@
-// The connection to the console's server: subscriptions over one WebSocket, made again when it breaks.
+// The connection to the console's server: subscriptions over one WebSocket, which reconnects when it breaks.
 
 const PAUSE_FIRST_MS = 500;
-const PAUSE_MOST_MS = 800; // an operator waits for what comes back
+const PAUSE_MOST_MS = 800; // short, because an operator is waiting
 const ANSWER_MS = 20000;
-const CATCH_UP_MS = 5000; // what is missed and not had by then stays a hole: what is live matters more
+const CATCH_UP_MS = 5000; // missed data that have not arrived by then leave a gap: live data matter more
 const SILENT_S = 20; // the server sends its clock every second
-const STALE_S = 3; // so long without it, what the page shows is old
-const DRIFT_MS = 0.05; // a message: how fast the estimate of the server's clock forgets
-const IDS_MOST = 60; // of one question or subscription
-const HELD_MOST = 2000; // live messages that wait while the past is fetched
-const LIVE = new Set(['samples', 'notice', 'alarms']); // messages of what is now
-const LOST = { state: 'lost', text: 'console lost, connecting again', current: false };
+const STALE_S = 3; // after so long without a message, the values on the page are stale
+const DRIFT_MS = 0.05; // per message: how fast the estimate of the server's clock forgets
+const IDS_MOST = 60; // in one request or subscription
+const HELD_MOST = 2000; // live messages that wait while missed ones are fetched
+const LIVE = new Set(['samples', 'notice', 'alarms']); // kinds of messages about the present
+const LOST = { state: 'lost', text: 'console lost, reconnecting', current: false };
 const SILENT = { state: 'stale', text: 'stale: nothing from the gateway', current: false };
 
-/** What the server answers to a GET, lists as one parameter for each; an Error with its words otherwise. */
+/** The server's answer to a GET; a list becomes one parameter for each item. Throws an Error with the server's text. */
 export async function get(path, parameters = {}, patienceMs = ANSWER_MS) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) [value].flat().forEach((each) => query.append(name, each));
   return read(await fetch(`${path}?${query}`, { signal: AbortSignal.timeout(patienceMs) }));
 }
 
-/** What the server answers to a POST; an Error with its words otherwise. */
+/** The server's answer to a POST. Throws an Error with the server's text. */
 export async function post(path, content) {
   const headers = { 'Content-Type': 'application/json' };
   const body = JSON.stringify(content);
@@ -36,25 +36,25 @@ async function read(reply) {
 }
 
 /**
- * Live telemetry. `on(kind, callback)` for messages by kind, and for "state": "connected" or "lost".
- * condition: {state, text, current, heard} of the engine as the gateway tells it, or what is known without the gateway;
- * heard: when the engine's newest message came, ms since 1970
+ * Live telemetry. `on(kind, callback)` subscribes to messages of a kind, and to "state": "connected" or "lost".
+ * condition: {state, text, current, heard} of the engine as the gateway reports it, or as far as known without a gateway;
+ * heard: when the engine's newest message arrived, ms since 1970
  */
 export class Link {
   constructor() {
     this.hello = null;
     this.state = 'connecting';
     this.condition = { ...LOST, heard: Date.now() };
-    this.heard = Date.now(); // when the newest message came, by the server's clock
-    this.offsetMs = -Infinity; // the server's clock less the time since the page began, which nobody sets
+    this.heard = Date.now(); // when the newest message arrived, by the server's clock
+    this.offsetMs = -Infinity; // the server's clock minus the page's monotonic clock, which nobody sets
     this.newest = new Map(); // id → newest datum
-    this.reached = new Map(); // id → newest time up to which something was fetched or came
+    this.reached = new Map(); // id → time up to which data were fetched or received
     this.listeners = new Map(); // kind → callbacks
     this.subscribers = new Map(); // id → callbacks
-    this.held = null; // live messages while the past is fetched
-    this.replaying = null; // who shows the past in place of what is live (replay.js)
-    this.heardCondition = LOST; // of the engine, also while the page shows the past
-    this.hole = false; // something is missing before the next message
+    this.held = null; // live messages that wait while missed ones are fetched
+    this.replaying = null; // the player that shows the past in place of live data (replay.js)
+    this.heardCondition = LOST; // the engine's condition, also while the page shows the past
+    this.hole = false; // data are missing before the next message
     this.pauseMs = PAUSE_FIRST_MS;
     this.connect();
     setInterval(() => this.watch(), 1000);
@@ -65,7 +65,7 @@ export class Link {
     return new Promise((resolve) => this.on('hello', resolve));
   }
 
-  /** Returns how to end it. Who comes after the hello gets it at once. */
+  /** Returns a function that unsubscribes. A subscriber to "hello" that comes after it gets it at once. */
   on(kind, callback) {
     const callbacks = this.listeners.get(kind) ?? new Set();
     this.listeners.set(kind, callbacks.add(callback));
@@ -73,20 +73,20 @@ export class Link {
     return () => callbacks.delete(callback);
   }
 
-  /** How things stand with the engine is another, or older. */
+  /** Take the engine's new condition, or an older age of it. */
   judge(condition) {
     this.heardCondition = condition;
     this.condition = this.replaying && condition.state !== 'lost' ? this.replaying.condition : condition;
     this.tell('condition', this.condition);
   }
 
-  /** Nothing is known of any quantity: the page shows another time. */
+  /** Forget all values: the page shows another time. */
   forget() {
     this.newest.clear();
     this.reached.clear();
   }
 
-  /** Connect again, so that all live subscriptions are sent again. */
+  /** Reconnect, which sends all live subscriptions again. */
   again() {
     this.pauseMs = 0;
     this.socket.close();
@@ -102,7 +102,7 @@ export class Link {
     return Number.isFinite(this.offsetMs) ? performance.now() + this.offsetMs : Date.now();
   }
 
-  /** callback gets arrays of {id, utc, value}; value null where telemetry was lost. Returns how to end it. */
+  /** callback gets arrays of {id, utc, value}; value is null where telemetry was lost. Returns a function that unsubscribes. */
   subscribe(id, callback) {
     const callbacks = this.subscribers.get(id) ?? new Set();
     if (callbacks.size === 0) {
@@ -116,7 +116,7 @@ export class Link {
       if (callbacks.size === 0 && this.subscribers.get(id) === callbacks) {
         this.subscribers.delete(id);
         this.reached.delete(id);
-        this.newest.delete(id); // it would grow old
+        this.newest.delete(id); // nothing would update it
         this.send({ kind: 'unsubscribe', ids: [id] });
       }
     };
@@ -136,7 +136,7 @@ export class Link {
     }
   }
 
-  /** A connection that is open but silent is dead. Counted, not timed: a busy page is not silence. */
+  /** Close a connection that is open but silent. A timer counts the seconds: a busy page must not count as silence. */
   watch() {
     this.silentS += 1;
     if (this.socket.readyState !== WebSocket.OPEN) return;
@@ -158,11 +158,11 @@ export class Link {
   hear(message) {
     this.silentS = 0;
     if ('utc' in message && message.kind !== 'notice') {
-      // whatever comes was sent before: the least late message tells the server's clock best
+      // every message arrives late: the one with the least delay gives the server's clock best
       this.offsetMs = Math.max(this.offsetMs - DRIFT_MS, message.utc - performance.now());
     }
     this.heard = this.now();
-    // the server sends no more than the page can take; what waits comes with the next message
+    // flow control: the server waits for this, then sends all that has collected in one message
     if (message.kind === 'samples') this.send({ kind: 'seen' });
     if (this.replaying && LIVE.has(message.kind)) return;
     if (message.kind === 'condition') {
@@ -195,16 +195,16 @@ export class Link {
     const ids = [...this.subscribers.keys()];
     const held = [];
     this.held = held;
-    for (let first = 0; first < ids.length; first += IDS_MOST) { // the server takes no message of any length
+    for (let first = 0; first < ids.length; first += IDS_MOST) { // the server limits the length of a message
       this.send({ kind: 'subscribe', ids: ids.slice(first, first + IDS_MOST) });
     }
     if (!this.replaying) await this.catchUp(ids.filter((id) => this.reached.has(id)));
-    if (this.held !== held) return; // lost again meanwhile
+    if (this.held !== held) return; // the connection was lost meanwhile
     this.held = null;
     held.forEach((message) => this.deliver(message));
   }
 
-  /** What was missed while the connection was down, from the server's memory. */
+  /** Fetch from the server's history what was missed while the connection was down. */
   async catchUp(ids) {
     try {
       for (let first = 0; first < ids.length; first += IDS_MOST) {

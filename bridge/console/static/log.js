@@ -15,7 +15,7 @@ export function installLog(openmct, link) {
       list.prepend(row(notice));
       while (list.children.length > ROWS_MOST) list.lastChild.remove();
     };
-    let newest = 0; // question; what becomes of an older one, which may end after it, is of another moment
+    let newest = 0; // number of the newest request; answers to older ones may arrive later and are dropped
     const load = async () => {
       newest += 1;
       const own = newest;

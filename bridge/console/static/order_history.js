@@ -1,4 +1,4 @@
-// What was ordered and what became of alarms: tables that can be searched; orders also as a file.
+// Histories of orders and of alarms: tables that can be searched; orders also as a file.
 
 import { get } from './link.js';
 import { addView, clockTime, make } from './view.js';
@@ -38,7 +38,7 @@ function build(element, link, kind) {
   const table = make('table', { className: 'lj-table' }, make('thead', {}, head), body);
   const file = kind.file ? [make('a', { className: 'c-button', textContent: 'Save as CSV', download: 'orders.csv' })] : [];
   element.append(make('div', { className: 'lj-history' }, make('p', { className: 'lj-line' }, search, ...file), told, table));
-  let newest = 0; // question
+  let newest = 0; // number of the newest request; answers to older ones are dropped
   const load = async () => {
     newest += 1;
     const own = newest;
@@ -51,7 +51,7 @@ function build(element, link, kind) {
       if (own !== newest) return;
       body.replaceChildren(...rows.map((each) => row(kind, each)));
       const more = rows.length === ROWS_MOST ? `the newest ${ROWS_MOST}` : String(rows.length);
-      const kept = link.hello?.kept ? '' : ' They end with this gateway: its history is temporary (see the event log, and its option --history).';
+      const kept = link.hello?.kept ? '' : ' They are lost when this gateway stops: its history is temporary (see the event log, and the gateway\'s option --history).';
       told.textContent = rows.length === 0 ? 'Nothing found.' : `${more} entries.${kept}`;
     } catch (error) {
       told.textContent = error.message;

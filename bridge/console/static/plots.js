@@ -1,4 +1,4 @@
-// Plots with a legend of values below each, and axes that rounding does not fill.
+// Plots with a legend of values below each, and with axes that do not magnify rounding errors.
 
 import { formatNumber, severityOf } from './telemetry.js';
 import { make } from './view.js';
@@ -37,7 +37,7 @@ export function installPlots(openmct, link) {
   });
 }
 
-/** What Open MCT's plot in an element knows of its series and axes; null until it does. */
+/** The configuration (series and axes) of the Open MCT plot in an element; null until the plot has one. */
 function configOf(element) {
   const waiting = [element._vnode];
   while (waiting.length > 0) {
@@ -53,7 +53,7 @@ function configOf(element) {
   return null;
 }
 
-/** Let all axes span at least what their quantities ask for; once a page. */
+/** Make all axes span at least the range that their quantities require. Acts once per page. */
 function widen(axis) {
   const kind = Object.getPrototypeOf(axis);
   if (kind.applyPadding.widened) return;

@@ -1,4 +1,4 @@
-// The run of a test bench: how far it is, its criteria, faults and timeline; pause, one frame, abort.
+// The run of a test bench: its progress, criteria, faults and timeline; buttons to pause, step one frame and abort.
 
 import { post } from './link.js';
 import { formatNumber } from './telemetry.js';
@@ -34,7 +34,7 @@ export function installProgress(openmct, link) {
   addView(openmct, 'limberjack.progress', 'Test run', 'icon-timer', present(openmct, link, build));
 }
 
-/** What an operator may do to the run. */
+/** The buttons with which an operator controls the run. */
 class Desk {
   constructor(link) {
     this.link = link;
@@ -78,7 +78,7 @@ class Desk {
   sendAbort() {
     const reason = this.reason.value.trim();
     this.reason.classList.toggle('lj-wrong', reason === '');
-    if (reason === '') return this.say('warning', 'Say why: the report gives the reason.');
+    if (reason === '') return this.say('warning', 'Say why: the report will contain the reason.');
     this.ask(false);
     return this.send({ action: 'abort', reason });
   }
@@ -122,7 +122,7 @@ function facts({ why, state, frames, overruns, late_max: late, faults, tripped, 
   rows.push(['faults', faults.map(({ name, since, by }) => `${name} since ${formatNumber(since)} s (${by})`).join(', ') || 'none']);
   if (tripped.length) rows.push(['tripped', tripped.map(({ name, since }) => `${name} at ${formatNumber(since)} s`).join(', ')]);
   rows.push(['next', next === null ? 'nothing more' : `${formatNumber(next.time)} s: ${next.text}`]);
-  if (lost) rows.push(['events', `${lost} were not heard; the run's own log has them`]);
+  if (lost) rows.push(['events', `${lost} did not arrive; the log of the run has them`]);
   const cells = rows.flatMap(([name, text]) => [make('dt', { textContent: name }), make('dd', { textContent: text })]);
   return make('dl', {}, ...cells);
 }

@@ -1,20 +1,20 @@
-// Replay: all that the page shows, moved together through the history by the time conductor or by its own bar.
+// Replay: the time conductor or the replay bar moves all displays of the page together through the history.
 
 import { get } from './link.js';
 import { make } from './view.js';
 
 const KEY = 'limberjack.replay';
 const TICK_MS = 100;
-const LONGEST_MS = 500; // a page that was busy goes on from where it was
-const CHUNK_MS = 1000; // of the page's time, fetched at once
-const AHEAD_MS = 600; // of the page's time: fetch the next
-const POST_MS = 500; // a 3-D view that was opened late learns what it shows
-const POINTS = 60; // of one curve in a chunk
+const LONGEST_MS = 500; // longest advance per tick: a page that was busy continues from where it was
+const CHUNK_MS = 1000; // length of a chunk, in time of the page
+const AHEAD_MS = 600; // with less than this left, in time of the page, fetch the next chunk
+const POST_MS = 500; // period of the state for 3-D views, so that a view that opens late gets it too
+const POINTS = 60; // points of one curve in a chunk
 const IDS_MOST = 60;
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 60];
 const SPAN_MS = 60000;
 
-/** A clock of Open MCT that shows the time of the replay. */
+/** A clock for Open MCT that gives the time of the replay. */
 class ReplayClock {
   key = KEY;
   name = 'Replay';
@@ -38,21 +38,21 @@ class ReplayClock {
   }
 }
 
-/** Option of the time conductor. */
+/** The menu entry of the time conductor. */
 export const replayOption = (presets) => ({
   name: 'Replay', timeSystem: 'utc', clock: KEY, clockOffsets: { start: -SPAN_MS, end: 0 }, presets
 });
 
-/** at: the moment shown, ms since 1970; frame: what was known then; bounds: of the history */
+/** at: the moment shown, ms since 1970; frame: the state at that moment; bounds: of the history */
 class Player {
   playing = false;
   speed = 1;
   frame = null;
   bounds = { start: 0, end: 0 };
-  pieces = []; // fetched: curves and frames in order of time
-  fetched = 0; // up to this moment
+  pieces = []; // points, frames and notices that were fetched, in order of time
+  fetched = 0; // the moment up to which data were fetched
   fetching = false;
-  turn = 0; // of seeking; answers to older questions are of no use
+  turn = 0; // counts calls of seek; answers to older requests are dropped
 
   constructor(openmct, link) {
     [this.openmct, this.link] = [openmct, link];
@@ -72,7 +72,7 @@ class Player {
     return { state: 'replay', text: `replay ${moment(this.at)} ${how}`, current: false, heard: this.at };
   }
 
-  /** Show this moment; plots load again, except where they chose it. */
+  /** Show this moment. reload: whether plots load their data again; false if the plots' own range gave the moment. */
   async seek(at, reload = true) {
     this.link.replaying = this;
     this.at = at;
@@ -93,7 +93,7 @@ class Player {
     if (reload && this.openmct.time.isRealTime()) this.openmct.time.setClockOffsets(this.openmct.time.getClockOffsets());
   }
 
-  /** End the replay; what is live comes again. */
+  /** End the replay; live data return. */
   leave() {
     this.playing = false;
     this.turn += 1;
@@ -110,7 +110,7 @@ class Player {
     this.ticked = now;
     if (!this.active) return;
     if (this.playing) {
-      const known = this.fetched > this.at ? this.fetched : this.at; // what is not here yet is waited for
+      const known = this.fetched > this.at ? this.fetched : this.at; // wait for data that have not arrived
       this.at = Math.min(this.at + passed * this.speed, known, this.bounds.end);
       if (this.at >= this.bounds.end) this.playing = false;
       this.give();
@@ -121,7 +121,7 @@ class Player {
     if (performance.now() - this.posted > POST_MS) this.post();
   }
 
-  /** Hand out what has been reached. */
+  /** Hand out the pieces up to the present moment. */
   give() {
     let newest = null;
     while (this.pieces.length > 0 && this.pieces[0].utc <= this.at) {
@@ -171,7 +171,7 @@ class Player {
     return pieces.sort((a, b) => a.utc - b.utc);
   }
 
-  /** All displays but the plots: values, alarms, 3-D view. */
+  /** Update all displays except plots: values, alarms, 3-D view. */
   show(frame) {
     this.frame = frame;
     for (const id of this.link.subscribers.keys()) this.present(id);
@@ -180,7 +180,7 @@ class Player {
     this.post();
   }
 
-  /** The value of a quantity at this moment, for who asks for it now. */
+  /** Send the value of a quantity at this moment to its new subscribers. */
   present(id) {
     if (this.frame && id in this.frame.values) this.link.hand(id, [[this.frame.utc, this.frame.values[id]]]);
   }
@@ -192,20 +192,20 @@ class Player {
   }
 }
 
-/** To the 3-D views on the page. */
+/** Send a message to the 3-D views on the page. */
 function post(message) {
   for (let k = 0; k < window.frames.length; k += 1) window.frames[k].postMessage(message, location.origin);
 }
 
 const moment = (utc) => new Date(utc).toISOString().slice(11, 21);
 
-/** Follows the time conductor, and adds the bar with play, pause, speed and place. */
+/** Follow the time conductor, and add the bar with play, pause, speed and position. */
 export function installReplay(openmct, link) {
   const player = new Player(openmct, link);
   const { time } = openmct;
   time.addClock(player.clock);
   const recorded = () => link.hello.condition.state === 'replay';
-  let settled = false; // the conductor is set up by others than the operator
+  let settled = false; // false while the page, not the operator, sets the conductor
   const follow = () => {
     if (!settled) return;
     const chosen = time.isRealTime() && time.getClock()?.key === KEY;
@@ -231,7 +231,7 @@ export function installReplay(openmct, link) {
     player.seek(at);
   };
   const toLive = () => {
-    player.leave(); // first: plots that load again ask for what is live
+    player.leave(); // first: plots that reload then request live data
     time.setClock('limberjack.clock');
     time.setMode('realtime', { start: -SPAN_MS, end: 0 });
   };
@@ -249,7 +249,7 @@ export function installReplay(openmct, link) {
   return player;
 }
 
-/** Stands above the conductor while the page shows another time. */
+/** Add the bar, which is above the conductor while the page shows another time. */
 function makeBar(player, enter, toLive, recorded) {
   const play = make('button', { type: 'button', className: 'c-button', ariaLabel: 'Play' });
   const speed = make('select', { ariaLabel: 'Speed' }, ...SPEEDS.map((each) => new Option(`× ${each}`, each, each === 1, each === 1)));

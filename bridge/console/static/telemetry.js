@@ -3,10 +3,10 @@
 import { get } from './link.js';
 
 const NAMESPACE = 'limberjack';
-const POINTS = 1000; // of one curve, unless a view asks for more or fewer
-const TICK_MS = 1000; // when no telemetry comes
+const POINTS = 1000; // points of one curve, unless a view requests another number
+const TICK_MS = 1000; // period of the clock's ticks when no telemetry arrives
 const SIDES = ['low', 'high'];
-/** In place of a limit that there is not: Open MCT's tables want both sides; a plot draws no line at it. */
+/** Stands for a missing limit: Open MCT's tables require both limits; a plot draws no line for it. */
 const OPEN = { low: openEnd('−∞'), high: openEnd('∞') };
 const COLOURS = { warning: 'yellow', critical: 'red' };
 const SEVERITIES = ['information', 'warning', 'critical'];
@@ -44,7 +44,7 @@ const momentFormat = {
   format: (value) => new Date(value).toISOString().slice(11, 23)
 };
 
-/** Five digits, without exponents where people do not need them. */
+/** A number with five digits, without an exponent if it is readable without. */
 export function formatNumber(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return '–';
   if (Number.isInteger(value) && Math.abs(value) < 1e9) return String(value);
@@ -73,8 +73,8 @@ function past(openmct, link) {
     async request(object, options) {
       const start = options.start ?? 0;
       const now = openmct.time.isRealTime();
-      // in real time up to this moment: what is live joins without a seam
-      const end = now ? link.now() + 0.001 : (options.end ?? link.now()); // of a replay this moment, its point included
+      // in real time up to this moment, so that live data follow without a gap
+      const end = now ? link.now() + 0.001 : (options.end ?? link.now()); // in a replay: including the point at this moment
       if (isEvents(object)) {
         const { notices } = await get('/api/events', { start, end, most: 500 });
         return notices.map(event);
@@ -95,7 +95,7 @@ function event({ utc, what, text, severity, time }) {
   return { id: 'events', utc, what, text, severity: SEVERITIES[severity], time: formatNumber(time) };
 }
 
-/** Whether a value is in alarm: null, "warning" or "critical". What is not a number is critical. */
+/** Whether a value is in alarm: null, "warning" or "critical". NaN and infinity are critical. */
 export function severityOf(alarms, value) {
   const outside = (range) => range && !(value >= (range.low ?? -Infinity) && value <= (range.high ?? Infinity));
   return outside(alarms.critical) ? 'critical' : outside(alarms.warning) ? 'warning' : null;
@@ -131,7 +131,7 @@ function limitLines(alarms) {
   return lines;
 }
 
-/** Ticks with the server's time, so that plots are right on a machine whose clock is wrong. */
+/** A clock that ticks with the server's time, so that plots are correct on a machine whose clock is wrong. */
 class EngineClock {
   constructor(link) {
     this.key = 'limberjack.clock';
@@ -141,7 +141,7 @@ class EngineClock {
     this.link = link;
     this.listeners = new Map();
     this.ticked = 0;
-    link.on('time', () => this.tick()); // with what is drawn, so that plots are drawn once
+    link.on('time', () => this.tick()); // together with new data, so that plots are drawn once
     setInterval(() => performance.now() - this.ticked >= TICK_MS && this.tick(), TICK_MS);
   }
 

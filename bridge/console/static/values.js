@@ -1,4 +1,4 @@
-// Present values of all quantities with their limits, to be searched.
+// Present values of all quantities with their limits, in a table that can be searched.
 
 import { formatNumber, severityOf } from './telemetry.js';
 import { addView, make } from './view.js';
@@ -36,7 +36,7 @@ export function installValues(openmct, link, objects) {
   });
 }
 
-/** A quantity's line; it is asked for while it is shown. */
+/** The line of a quantity, which is subscribed to only while the line is shown. */
 function row({ quantity, alarms, description, telemetry }, link) {
   const value = make('td', { className: 'lj-value', textContent: '–' });
   const texts = [telemetry.values[0].unit, range(alarms.warning), range(alarms.critical), description];

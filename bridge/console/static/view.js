@@ -1,6 +1,6 @@
-// A view of ours: built once when it is shown, notified when it ends.
+// Views that Limberjack adds to Open MCT: built when shown, ended when closed.
 
-/** build(element, object) fills the element and returns how to end it. */
+/** build(element, object) fills the element and returns a function that ends the view. */
 export function addView(openmct, type, name, cssClass, build) {
   openmct.types.addType(type, { name, cssClass, creatable: false });
   openmct.objectViews.addProvider({
@@ -21,7 +21,7 @@ export function addView(openmct, type, name, cssClass, build) {
   });
 }
 
-/** A builder of views that say above them when their values are old. */
+/** Wraps `build`: a banner above the view says when its values are old. */
 export function present(openmct, link, build) {
   return (element, object) => {
     const banner = make('p', { className: 'lj-banner', role: 'status' });
@@ -29,7 +29,7 @@ export function present(openmct, link, build) {
     element.append(make('div', { className: 'lj-present' }, banner, content));
     const show = () => {
       const { current, state, text } = link.condition;
-      const old = !current && state !== 'replay'; // of a replay they are of the moment that it shows
+      const old = !current && state !== 'replay'; // in a replay the values belong to the moment shown
       banner.textContent = old ? `Old values: ${text}.` : '';
       content.classList.toggle('lj-old', old);
     };
@@ -39,7 +39,7 @@ export function present(openmct, link, build) {
   };
 }
 
-/** "14:03:12" of ms since 1970, UTC. */
+/** UTC time of day, "14:03:12", from ms since 1970. */
 export function clockTime(utc) {
   return new Date(utc).toISOString().slice(11, 19);
 }

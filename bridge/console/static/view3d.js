@@ -1,30 +1,30 @@
-// The 3-D view: the console's stream of poses, drawn.
+// The 3-D view: draws the console's stream of poses.
 
 import * as THREE from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 import { between } from './kinematics.js';
 import { World } from './world.js';
 
-const LONGEST_MS = 500; // between two states that come at long intervals
-const LOST_MS = 2000; // so long without a drawing context the view begins again
+const LONGEST_MS = 500; // longest motion from one state to the next, if states arrive rarely
+const LOST_MS = 2000; // after so long without a drawing context the view reloads
 const FRAME_MS = 25;
 const RETRY_MS = [500, 5000];
-const KINDS = { live: 'live', paused: 'idle', overrunning: 'slow', replay: 'idle' }; // of the label; others are off
+const KINDS = { live: 'live', paused: 'idle', overrunning: 'slow', replay: 'idle' }; // classes of the label; others: off
 const element = (id) => document.getElementById(id);
 
 class View {
   world = null;
-  text = ''; // of its scene
+  text = ''; // the scene as received
   frames = []; // the two newest, with the time of their arrival
   follow = { body: null, turn: false };
-  condition = { state: 'lost', text: 'connecting …', current: false }; // of the engine, as the gateway tells it
-  heard = this.condition; // also while a replay is shown
-  replay = null; // its condition, while the console around this view shows one
-  finite = true; // the newest state
-  begun = false; // a state is on the screen
-  lost = false; // the browser took the drawing context away
-  drawn = null; // the frame on the screen; null: to be drawn again
-  last = 0; // when that was drawn
+  condition = { state: 'lost', text: 'connecting …', current: false }; // of the engine, as the gateway reports it
+  heard = this.condition; // the engine's condition, also while a replay is shown
+  replay = null; // condition of the replay, while the console around this view shows one
+  finite = true; // whether the newest state is finite
+  begun = false; // whether a state is on the screen
+  lost = false; // whether the browser took the drawing context away
+  drawn = null; // the frame on the screen; null: redraw
+  last = 0; // when that frame was drawn
 
   constructor() {
     this.renderer = new THREE.WebGLRenderer({ canvas: element('canvas'), antialias: true });
@@ -53,7 +53,7 @@ class View {
     this.drawn = null;
   }
 
-  /** A model, as text of its scene; the one that is shown already stays as it is. */
+  /** Show a model, given as the text of its scene. If the view already shows it, nothing changes. */
   show(text) {
     this.frames = [];
     if (text === this.text) return;
@@ -71,7 +71,7 @@ class View {
     content.warnings.forEach(warn);
     element('deformed').hidden = this.world.skins.length === 0;
     this.#choices(content);
-    this.world.ready.then(() => { this.placed = false; }); // meshes have a size only when they are there
+    this.world.ready.then(() => { this.placed = false; }); // meshes have no size before they are loaded
   }
 
   #choices(content) {
@@ -94,14 +94,14 @@ class View {
     this.frames = [...this.frames.slice(-1), { ...message, poses, state, at: performance.now() }];
   }
 
-  /** The engine's condition is another, or nothing is known of it. */
+  /** Take the engine's new condition; it may be unknown. */
   judge(condition) {
     this.heard = condition;
     if (this.replay === null) this.condition = condition;
     this.label();
   }
 
-  /** The console around this view shows another time, or the present again. */
+  /** The console around this view has begun or ended a replay. */
   rewind({ over, condition, poses }) {
     this.replay = over ? null : condition;
     this.condition = this.replay ?? this.heard;
@@ -110,7 +110,7 @@ class View {
     this.label();
   }
 
-  /** Say of when the picture is. */
+  /** Update the label that says how current the picture is. */
   label() {
     const { state, text, current } = this.condition;
     const old = !current && state !== 'replay';
@@ -122,28 +122,28 @@ class View {
     else setLink(KINDS[state] ?? 'off', text);
   }
 
-  /** The drawing context came back, or went. */
+  /** The browser restored the drawing context, or took it away. */
   #keep(kept) {
     this.lost = !kept;
-    // a page has 16 contexts; plots of a large display take that of the oldest, which the browser never gives back
+    // a page has 16 contexts; plots of a large display take the oldest one, and the browser never gives it back
     if (this.lost) setTimeout(() => this.lost && location.reload(), LOST_MS);
     this.drawn = null;
     this.label();
   }
 
-  /** What is shown now: one message behind, so that motion between two of them is smooth. */
+  /** The state to draw now. It is one message behind, so that motion between two messages is smooth. */
   frame() {
     const [before, after] = this.frames;
     if (!after) return before;
     const wait = Math.min(LONGEST_MS, Math.max(1, after.at - before.at));
     const share = Math.min(1, (performance.now() - after.at) / wait);
-    if (after.time < before.time || share === 1) return after; // the engine went back: no way between
+    if (after.time < before.time || share === 1) return after; // the engine went back in time: do not interpolate
     const poses = after.poses.map((pose, i) => between(before.poses[i], pose, share));
     const modes = after.modes.map((value, i) => before.modes[i] + share * (value - before.modes[i]));
     return { ...after, poses, modes };
   }
 
-  /** Draw if anything is different, and leave the processor alone if not. */
+  /** Draw if anything has changed; otherwise use no processor time. */
   draw() {
     const now = performance.now();
     if (now - this.last < FRAME_MS || window.innerWidth * window.innerHeight === 0) return;
@@ -183,7 +183,7 @@ class View {
     this.placed = true;
   }
 
-  /** Look at what is followed now, from where the camera was. */
+  /** Look at what the view follows now, from the same direction and distance. */
   centre() {
     if (this.follow.body === null) {
       this.placed = false;
@@ -195,7 +195,7 @@ class View {
     this.drawn = null;
   }
 
-  /** Follow the body at a place of the window. */
+  /** Follow the body under the pointer. */
   pick({ clientX, clientY }) {
     const ray = new THREE.Raycaster();
     const [x, y] = [(2 * clientX) / window.innerWidth - 1, 1 - (2 * clientY) / window.innerHeight];
@@ -228,7 +228,7 @@ function warn(text) {
   element('warnings').append(Object.assign(document.createElement('li'), { textContent: text }));
 }
 
-/** Get the scene; whether that went well. */
+/** Fetch the scene and show it. Returns whether that succeeded. */
 async function load(view) {
   try {
     const reply = await fetch('/api/scene');
@@ -242,7 +242,7 @@ async function load(view) {
   }
 }
 
-/** Stay connected; after a loss ask again, more and more seldom. */
+/** Stay connected; after a loss reconnect, at growing intervals. */
 function connect(view, wait = RETRY_MS[0]) {
   const socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/api/live`);
   let known = false;
@@ -262,7 +262,7 @@ function connect(view, wait = RETRY_MS[0]) {
     }
   };
   socket.onclose = () => {
-    if (known) view.judge({ state: 'lost', text: 'connection lost, trying again …', current: false });
+    if (known) view.judge({ state: 'lost', text: 'connection lost, reconnecting …', current: false });
     setTimeout(() => connect(view, known ? RETRY_MS[0] : Math.min(2 * wait, RETRY_MS[1])), known ? RETRY_MS[0] : wait);
   };
 }

@@ -1,4 +1,4 @@
-// What there is to draw, as /api/scene tells it, as three.js objects.
+// The contents of /api/scene as three.js objects.
 
 import * as THREE from 'three';
 import { ColladaLoader } from 'three/addons/loaders/ColladaLoader.js';
@@ -60,7 +60,7 @@ export class World {
     this.groups = content.bodies.map(({ name }) => Object.assign(new THREE.Group(), { name }));
     this.still = new THREE.Group();
     this.root.add(this.still, ...this.groups);
-    this.solids = []; // what makes up the model's size
+    this.solids = []; // objects that determine the model's size
     this.skins = content.surfaces.map((entry) => this.#surface(entry)).filter((skin) => skin);
     this.rods = content.rods.map((entry) => this.#rod(entry));
     this.jets = content.jets.map((entry) => this.#jet(entry));
@@ -68,7 +68,7 @@ export class World {
     this.axes = this.groups.map((group) => this.#axes(group));
     this.ready = Promise.all(content.meshes.map((entry) => this.#mesh(entry, say)));
     this.shown = [];
-    this.size = 1; // of the model, for what is drawn beside it
+    this.size = 1; // of the model; scales plumes, arrows and axes
   }
 
   #group(body) {
@@ -94,7 +94,7 @@ export class World {
     return { mesh, ends: entry.ends };
   }
 
-  /** The plume of a thruster, of unit length, against its force. */
+  /** The plume of a thruster, of unit length, opposite to its force. */
   #jet(entry) {
     const geometry = new THREE.ConeGeometry(0.12, 1, 20, 1, true).translate(0, -0.5, 0);
     const glow = new THREE.MeshBasicMaterial({ color: '#ffb35c', transparent: true, opacity: 0.6 });
@@ -132,11 +132,11 @@ export class World {
     }
   }
 
-  /** Show a state. factor: how much larger deformations are drawn; follow: {body, turn}, which stays where it is. */
+  /** Show a state. factor: exaggeration of deformations; follow: {body, turn}, the body that stays in place on the screen. */
   update(frame, factor, follow) {
     this.shown = exaggerated(this.content.bodies, frame.poses, factor);
     const base = this.#base(follow);
-    const near = (pose) => compose(base, pose); // before three.js rounds to single precision
+    const near = (pose) => compose(base, pose); // in double precision, before three.js rounds to single
     this.groups.forEach((group, i) => place(group, near(this.shown[i])));
     place(this.still, near([0, 0, 0, 1, 0, 0, 0]));
     for (const skin of this.skins) skin.bend(frame.modes, factor);
@@ -150,7 +150,7 @@ export class World {
     this.root.updateMatrixWorld(true);
   }
 
-  /** Arrows of the forces of contacts, seven numbers each: place, direction, level. They are seen through everything. */
+  /** Draw arrows for contact forces, seven numbers each: position, direction, level. They show through all bodies. */
   #push(pushes) {
     while (7 * this.arrows.length < pushes.length) this.arrows.push(this.#arrow());
     this.arrows.forEach((arrow, i) => {
@@ -163,7 +163,7 @@ export class World {
     });
   }
 
-  /** Of unit length, with its end where the force acts. */
+  /** An arrow of unit length whose tail is where the force acts. */
   #arrow() {
     const red = new THREE.MeshBasicMaterial({ color: '#ff4d4d', depthTest: false, transparent: true });
     const shaft = new THREE.Mesh(new THREE.CylinderGeometry(0.025, 0.025, 0.75, 12).translate(0, 0.375, 0), red);
@@ -181,7 +181,7 @@ export class World {
     return turning ? inverse(pose) : [-pose[0], -pose[1], -pose[2], 1, 0, 0, 0];
   }
 
-  /** Far from the inertial origin, the place where the model was first seen. */
+  /** The origin of the drawing: zero, or the model's first position if that is far from the inertial origin. */
   origin() {
     const [x, y, z] = this.shown[0];
     this.first ??= Math.hypot(x, y, z) > 1e3 ? [x, y, z] : [0, 0, 0];
@@ -214,7 +214,7 @@ export class World {
     return box;
   }
 
-  /** Place of the body that an object belongs to; null if it stands still. */
+  /** Index of the body that an object belongs to; null if it belongs to the world. */
   bodyOf(object) {
     for (let each = object; each; each = each.parent) {
       let body = this.groups.indexOf(each);

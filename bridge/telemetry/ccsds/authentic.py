@@ -1,4 +1,4 @@
-"""Telecommands that only the holder of a key can make, and that cannot be played again.
+"""Telecommands that only the holder of a key can make, and that cannot be replayed.
 
 Behind its data a telecommand has the time of sending (ns since 1970, 64 bits) and HMAC-SHA-256 over all bytes of the
 packet before the HMAC; then the CRC. The time must be later than that of the newest telecommand of the same source, and
@@ -17,19 +17,19 @@ from limberjack.bridge.telemetry.orders import OrderRefused
 _STAMP = struct.Struct(">Q")
 _DIGEST_BYTES = hashlib.sha256().digest_size
 SEAL_BYTES = _STAMP.size + _DIGEST_BYTES
-#: clocks may differ so much
+#: largest difference of the clocks
 WINDOW_NS = 60 * 1_000_000_000
 
 
 class Seal:
-    """One key: makes the seals of a sender, or checks those of one source. The newest time is kept in both."""
+    """One key: makes the seals of a sender, or checks those of one source. Both keep the newest time."""
 
     def __init__(self, key: bytes, since_ns: int = 0) -> None:
-        """since_ns : nothing sent earlier is taken; a checker gives the time when it began to hear"""
+        """since_ns : telecommands sent earlier are refused; a checker gives the time at which it began to listen"""
         self._key, self._newest = key, since_ns
 
     def make(self, unsealed: bytes) -> bytes:
-        """What follows the packet up to the end of its data, whose length counts the seal already."""
+        """The seal of a packet up to the end of its data; its length field already includes the seal."""
         self._newest = max(self._newest + 1, time.time_ns())
         stamped = unsealed + _STAMP.pack(self._newest)
         return stamped[len(unsealed) :] + hmac.digest(self._key, stamped, "sha256")

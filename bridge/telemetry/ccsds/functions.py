@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-#: of a name that is not a number of a list: UTF-8, filled up with zeros
+#: bytes of a name that is not given by its number in a list: UTF-8, padded with zeros
 NAME_BYTES = 64
 
 
@@ -35,7 +35,7 @@ class Function(IntEnum):
 
     @property
     def takes_fault(self) -> bool:
-        """Whether its argument is the name of a fault; which there are, only the running bench knows."""
+        """Whether its argument is the name of a fault; only the running bench knows these names."""
         return self in (Function.FAULT, Function.CLEAR)
 
 

@@ -1,4 +1,4 @@
-"""What `--ccsds URI` says: where packets go, which, and whether telecommands are heard."""
+"""The options of `--ccsds URI`: where packets go, which packets, and whether telecommands are accepted."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Options:
     """One CCSDS outlet.
 
     scheme : "udp" sends each packet as a datagram to the address, "tcp" listens there and sends to all who connect
-    commands : where telecommands are heard, None: nowhere. Over TCP on the same connections, so the same address
-    folder : where paths in the file of packets begin
+    commands : address for telecommands, None: refused. Over TCP they use the same connections, so the same address
+    folder : base of paths in the file of packets
     """
 
     scheme: str
@@ -39,7 +39,7 @@ class Options:
 def options_from(text: str, settings: Mapping[str, Any], folder: Path = Path()) -> Options:
     """Options of a URI with ?packets=FILE&commands=PORT (UDP) or &commands=yes (TCP).
 
-    settings : the same keys from the gateway's file;  folder : where a relative FILE begins
+    settings : the same keys from the gateway's file;  folder : base of a relative FILE
 
     ArgumentError or ModelError, with the remedy.
     """
@@ -62,7 +62,7 @@ def options_from(text: str, settings: Mapping[str, Any], folder: Path = Path()) 
 
 
 def _commands(scheme: str, given: object, target: Address, where: str) -> Address | None:
-    """Where telecommands are heard."""
+    """The address for telecommands."""
     text = str(given).lower()
     if text in ("no", "false"):
         return None
@@ -78,7 +78,7 @@ def _commands(scheme: str, given: object, target: Address, where: str) -> Addres
 
 
 def _check_reach(options: Options, where: str) -> None:
-    """Nothing listens beyond this machine without keys."""
+    """Refuse addresses that other machines can reach without keys."""
     if options.scheme == "tcp" and not options.address.local:
         raise ArgumentError(
             f"{where}: other machines can reach this address, and packets over TCP need no key. Listen on 127.0.0.1 "

@@ -42,7 +42,7 @@ _NS = 1_000_000_000
 
 
 class PacketError(Exception):
-    """A packet that is not one; reason: a short word for counting."""
+    """The bytes are not a valid packet; reason: a short word for counting."""
 
     def __init__(self, reason: str, text: str) -> None:
         super().__init__(text)
@@ -87,10 +87,10 @@ class Packer:
 
 @dataclass(frozen=True)
 class Telecommand:
-    """A telecommand whose frame is sound.
+    """A telecommand with a valid frame.
 
-    apid, sequence : of the primary header;  acks : what it wants acknowledged;  source : who sent it
-    request : its first four bytes, which acknowledgements repeat;  data : behind the headers, without CRC
+    apid, sequence : of the primary header;  acks : requested acknowledgements;  source : its sender
+    request : its first four bytes, which acknowledgements repeat;  data : after the headers, without CRC
     head : all before the CRC
     """
 
@@ -106,7 +106,7 @@ class Telecommand:
 
     @property
     def label(self) -> str:
-        """As messages call it."""
+        """Its name in messages."""
         return f"telecommand {self.service}.{self.subtype}, sequence count {self.sequence}, of source {self.source}"
 
 
@@ -116,7 +116,7 @@ def packet_length(head: bytes) -> int:
 
 
 def read_telecommand(packet: bytes) -> Telecommand:
-    """The telecommand in these bytes. Raises PacketError if they are none, or were damaged."""
+    """The telecommand in these bytes. Raises PacketError if they are not a telecommand, or are damaged."""
     if len(packet) < TELECOMMAND_HEADER_BYTES + CRC.size:
         raise PacketError("short", f"{len(packet)} bytes are too few for a telecommand.")
     identity, control, _ = PRIMARY.unpack_from(packet)

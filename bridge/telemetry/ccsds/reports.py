@@ -1,4 +1,4 @@
-"""What the gateway reports in packets beside telemetry: acknowledgements of telecommands, and events."""
+"""Packets of the gateway besides telemetry: acknowledgements of telecommands, and events."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ class Reporter:
         return self._answer(order, DONE, unix_ns) if order.acks & ACK_DONE else None
 
     def refused(self, order: Telecommand, unix_ns: int, refusal: OrderRefused) -> bytes:
-        """TM(1,2): it was not begun."""
+        """TM(1,2): it was refused before it began."""
         return self._answer(order, REFUSED, unix_ns, _reason(_NUMBERS.get(refusal.code, 0), str(refusal)))
 
     def failed(self, order: Telecommand, unix_ns: int, refusal: OrderRefused) -> bytes:
-        """TM(1,8): the engine did not take it."""
+        """TM(1,8): the engine refused it."""
         return self._answer(order, FAILED, unix_ns, _reason(_NUMBERS.get(refusal.code, 0), str(refusal)))
 
     def alive(self, order: Telecommand, unix_ns: int) -> bytes:

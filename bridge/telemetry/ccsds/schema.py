@@ -1,4 +1,4 @@
-"""The file of packets: which quantities go out in which packets how often, and who may send telecommands."""
+"""The file of packets: the quantities of each packet, its rate, and who may send telecommands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Telecommands as a ground system sends them, for scripts and tests."""
+"""Sends telecommands as a ground system does, for scripts and tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packet sets resolved with a dictionary: which quantity stands where in which packet."""
+"""Packet sets resolved with a dictionary: the packet and position of each quantity."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DATA_HEADER = struct.Struct(">HIIId")
 _WIDTHS: dict[str, np.dtype] = {"float64": np.dtype(">f8"), "float32": np.dtype(">f4")}
 _WHOLE_GROUPS = frozenset(f"{group}.*" for group in GROUPS)
 _LARGEST_APID = 2046
-#: simulated times are sums of steps; this far below a multiple of the period counts as there
+#: simulated times are sums of steps; a time this little below a multiple of the period counts as reached
 _ROUNDING = 1e-6
 
 
@@ -61,7 +61,7 @@ class Packet:
 class Schedule:
     """When a packet is due: at the first sample at or after each multiple of its period in simulated time.
 
-    While the engine stands still the same sample comes once a second, and goes out, for those who have just come.
+    While the engine does not step, the same sample arrives once a second and is sent, for new clients.
     """
 
     def __init__(self, rate_hz: float | None) -> None:

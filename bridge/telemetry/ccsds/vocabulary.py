@@ -1,4 +1,4 @@
-"""What telecommands of a model may name, and the numbers that stand for the names in packets."""
+"""The names that telecommands of a model may use, and the numbers for these names in packets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from limberjack.engine.api.simulation import Simulation
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Names in their order: the place in it is the number in packets.
+    """Ordered names: the position is the number in packets.
 
     commands : quantities of the group "command";  loops : that can be switched;  hinges : that have a lock
     """

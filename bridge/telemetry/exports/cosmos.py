@@ -1,6 +1,6 @@
 """A target for OpenC3 COSMOS: definitions of the CCSDS packets and telecommands, and how to reach the gateway.
 
-The export is what stands in a COSMOS plugin: ``plugin.txt`` and ``targets/NAME/…``; docs/how-to/telemetry.md says
+The export has the files of a COSMOS plugin: ``plugin.txt`` and ``targets/NAME/…``; docs/how-to/telemetry.md says
 how to install it. Items are called as `identifiers.upper_names` spells the identifiers: "q.elbow" is Q_ELBOW.
 """
 

@@ -23,7 +23,7 @@ TEXT_BYTES, VALUES = 256, 256
 #: severity of a notice → its event: number, name, severity of F Prime
 EVENTS = ((1, "information", "ACTIVITY_HI"), (2, "warning", "WARNING_LO"), (3, "critical", "WARNING_HI"))
 SET_PARAMETER, FIRST_COMMAND = 16, 4096
-#: opcode → what it does, which names it takes, what it tells
+#: opcode, action, list of names for its argument, description
 _SWITCHES = (
     (1, "attach", "loop", "close a loop"),
     (2, "release", "loop", "open a loop"),
@@ -81,7 +81,7 @@ def packets_of(dictionary: Dictionary) -> tuple[Packet, ...]:
 
 
 def commands_of(vocabulary: Vocabulary) -> tuple[Command, ...]:
-    """What the ground system can ask for."""
+    """The commands for the ground system."""
     named = {"loop": vocabulary.loops, "hinge": vocabulary.hinges}
     found = [
         Command(opcode, action, about, action, names=named.get(kind, ()), names_type=kind)

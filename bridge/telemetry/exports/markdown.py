@@ -40,14 +40,14 @@ def _row(quantity: Quantity) -> tuple[str, ...]:
 
 
 def _between(low: float, high: float) -> str:
-    """A range in words; nothing where there is none."""
+    """A range in words; "" without a range."""
     if not math.isfinite(low):
         return f"at most {high:.12g}" if math.isfinite(high) else ""
     return f"{low:.12g} to {high:.12g}" if math.isfinite(high) else f"at least {low:.12g}"
 
 
 def _code(text: str) -> str:
-    """Text of a name as it stands, whatever it holds."""
+    """A name as literal text, whatever characters it has."""
     fence = "`"
     while fence in text:
         fence += "`"
@@ -56,5 +56,5 @@ def _code(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text of which no character is taken for Markdown."""
+    """The text with all characters escaped that Markdown would interpret."""
     return "".join(f"\\{letter}" if letter in "\\`*_{}[]<>#|~" else letter for letter in text)

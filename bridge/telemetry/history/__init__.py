@@ -1,1 +1,1 @@
-"""What was, for consoles: samples and notices in a file of bounded size."""
+"""The history for consoles: samples and notices in a file of bounded size."""

@@ -1,4 +1,4 @@
-"""Stretches of history as bytes, and their reduction to fewer points: times, gaps, then one column a quantity."""
+"""Blocks of history as bytes, and their reduction to fewer points: times, gaps, then one column per quantity."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Points:
     """Points in time of some quantities, each of one sample or of several.
 
     unix_ns : (n,) of the last sample of each point
-    gap : (n,) publications lost before it or within it; not 0: no line is to be drawn to it from the point before
+    gap : (n,) publications lost before it or within it; if not 0, draw no line to it from the point before
     values : (quantities, 3, n) smallest, largest and last value
     """
 
@@ -27,7 +27,7 @@ class Points:
         return len(self.unix_ns)
 
     def reduced(self, group: np.ndarray) -> Points:
-        """Neighbours with the same number in group (n,), which never falls, become one point."""
+        """Merge neighbours with the same number in group (n,), which does not decrease, to one point."""
         if not len(self):
             return self
         starts = np.flatnonzero(np.diff(group, prepend=group[0] - 1))

@@ -1,4 +1,4 @@
-"""What a history knows of all quantities at one time, for replays."""
+"""The values of all quantities at given times, from a history, for replays."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from limberjack.bridge.telemetry.sample import Sample
 
 
 def frames(history: History, dictionary: Dictionary, moments_ns: list[int]) -> list[Sample]:
-    """The newest sample at or before each time (ns since 1970, rising); without those of which nothing is known.
+    """The newest sample at or before each time (ns since 1970, ascending); times without a sample are left out.
 
-    Where single samples are forgotten, it is the last of a second or of 30 s. Raises HistoryError.
+    Where single samples have been dropped, it is the last of a second or of 30 s. Raises HistoryError.
     """
     made: list[Sample] = []
     for moment in moments_ns:

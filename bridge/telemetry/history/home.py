@@ -1,4 +1,4 @@
-"""Where a history stands when nobody says where, and what becomes of a damaged file there."""
+"""The default place of a history, and the treatment of a damaged file there."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PARTS = ("", "-wal", "-shm")  # of a file of SQLite
 
 @dataclass(frozen=True)
 class Home:
-    """A file a model and engine in the user's folder for what programs keep ($XDG_STATE_HOME/limberjack/history).
+    """One file for each model and engine in the user's folder for state ($XDG_STATE_HOME/limberjack/history).
 
     engine : address of the engine; "" for one that is started for this gateway, at another address each time
     """

@@ -1,1 +1,1 @@
-"""The ways out of the gateway, one for each tool, and the list of them."""
+"""The outlets of the gateway, one for each tool, and the list of them."""

@@ -24,7 +24,7 @@ from limberjack.bridge.telemetry.session import Session
 #: messages that wait for one slow client; the oldest is dropped for a newer one
 _BACKLOG = 1024
 _CLIENTS_MAX, _CLIENT_BYTES = 32, 4 << 20
-#: identifier of the status that tells the engine's condition
+#: identifier of the status with the engine's condition
 _CONDITION = "condition"
 log = logging.getLogger("limberjack.gateway")
 
@@ -34,7 +34,7 @@ class Foxglove:
 
     The first two have the form of the records (`limberjack hil`, ``--mcap``), so that one layout shows live data and
     records. The time of a message is when the gateway received it; ``time`` in it is simulated. A status of Foxglove
-    tells of warnings and alarms, and of the engine's condition while it is not live.
+    shows warnings and alarms, and the engine's condition while it is not live.
 
     port : to bind at 127.0.0.1; 0 takes a free one, `port` then tells which
     session : gives the newest connection to the engine;  condition : how things stand with it
@@ -86,12 +86,12 @@ class Foxglove:
         self._look()
 
     def _look(self) -> None:
-        """Tell of another condition; a notice comes when an engine falls silent or is lost."""
+        """Report a changed condition; there is a notice when an engine becomes silent or is lost."""
         if self._condition().state != self._state:
             self._tell_condition()
 
     def _tell_condition(self) -> None:
-        """A status as long as the engine is not live, in place of the one before."""
+        """Show a status while the engine is not live; it replaces the one before."""
         condition, server = self._condition(), self._server
         before, self._state = self._state, condition.state
         if server is None or before == condition.state == "live":
@@ -111,7 +111,7 @@ class Foxglove:
 
 
 class _Welcome(ServerListener):
-    """Has the whole scene, and the engine's condition, sent to everybody who begins to look."""
+    """Sends the whole scene and the engine's condition to each new viewer."""
 
     def __init__(self, stage: Stage, tell_condition: Callable[[], None]) -> None:
         self._stage, self._tell_condition = stage, tell_condition

@@ -1,7 +1,7 @@
-"""The 3D panel of Foxglove: topics /tf, where all bodies are, and /scene, what they look like.
+"""The 3D panel of Foxglove: topics /tf, the poses of all bodies, and /scene, their appearance.
 
-What does not change its form is sent once to each viewer, in the frame of its body. Flexible bodies, rods between
-bodies and the plumes of thrusters are sent again and again, more slowly the more points they have.
+Rigid surfaces are sent once to each viewer, in the frames of their bodies. Flexible bodies, rods between bodies and the
+plumes of thrusters are sent repeatedly, at a lower rate the more points they have.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from limberjack.engine.model.frames import rotation_to_z
 
 TRANSFORMS_TOPIC, SCENE_TOPIC = "/tf", "/scene"
 WORLD = "world"
-#: pictures a second, and points a second of what changes its form
+#: pictures per second, and points per second of changing surfaces
 _PICTURES_HZ, _POINTS_HZ = 30.0, 100_000.0
 _PLUME, _ARROW = "#ffb35c", "#ff4d4d"
 #: the longest arrow of a force, relative to the largest surface
@@ -54,11 +54,11 @@ class Stage:
         self._greeted = threading.Event()
 
     def greet(self) -> None:
-        """Another viewer came, to whom everything must be sent once."""
+        """Note a new viewer, to whom everything must be sent once."""
         self._greeted.set()
 
     def show(self, sample: Sample) -> None:
-        """Send what the viewers need of a sample: nothing where there are none, or the last picture is fresh."""
+        """Send a sample's data for the viewers; nothing if there are none, or if the last picture is recent."""
         now = time.monotonic()
         watched = self._transforms.has_sinks() or self._scene.has_sinks()
         if not watched or now < self._next_picture:

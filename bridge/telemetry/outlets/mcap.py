@@ -31,7 +31,7 @@ _SIGNALS_META, _RUN_META, _END_META = "limberjack.signals", "limberjack.run", "l
 
 
 class McapOutlet:
-    """Writes what comes to a file that Foxglove, `limberjack plot`, `compare` and `parquet` read.
+    """Writes samples and notices to a file that Foxglove, `limberjack plot`, `compare` and `parquet` read.
 
     Message time is simulated time, publish time the wall's. Rows are numbered; publications lost on the way are
     missing numbers. A file that is there is never replaced: the next free name is taken, also
@@ -124,7 +124,7 @@ class McapOutlet:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
-        """After an error the file ends with its last whole chunk and another goes on: behind a part nobody can read."""
+        """After an error end the file with its last complete chunk and begin another: a partial chunk is unreadable."""
         if self._stream is None:
             self.open(self._dictionary)
         try:

@@ -1,4 +1,4 @@
-"""Bounds on the connections of a TCP port that somebody else's library serves in this process (Linux)."""
+"""Limits on the connections of a TCP port that a third-party library serves in this process (Linux)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Peer = tuple  # address and port
 
 
 class PortGuard(Background):
-    """Ends connections to a port beyond the most, those that never finish a request, those that send without end.
+    """Ends connections to a port beyond the largest number, and those with unfinished or endless requests.
 
     The library notices that the connection ended and frees what it kept for it. From `start` to `stop`.
     turned_away : how many were ended;  tell : gets one sentence, at most every few seconds

@@ -1,4 +1,4 @@
-"""The simplest outlet: chosen quantities on standard output, a line a sample; notices on standard error."""
+"""The simplest outlet: selected quantities on standard output, one line per sample; notices on standard error."""
 
 from __future__ import annotations
 

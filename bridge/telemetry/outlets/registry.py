@@ -1,4 +1,4 @@
-"""All outlets that a gateway has, and what each is given when it is made."""
+"""All outlets of a gateway, and the context that each gets when it is made."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Context:
-    """What an outlet may use of its gateway.
+    """The parts of the gateway that an outlet may use.
 
     gateway : `session()`, `commander`, `history`, `alarms()`, `tell`, `status()`; safe from any thread
     settings : this outlet's `options` in the gateway's file (docs/how-to/telemetry.md), or empty

@@ -1,10 +1,10 @@
-"""Code for one world → code for several worlds at once: every number becomes a vector, one number for each world.
+"""Code for one world → code for several worlds at once: every number becomes a vector with one number for each world.
 
-What is rewritten is LLVM's text of an entry or routine after the passes, so each kernel is written once, and a world
-among others takes the operations that it takes alone, in the same order.
+This room rewrites LLVM's text of an entry or routine after the passes. Each kernel is thus written once, and a world
+among others goes through the same operations in the same order as alone.
 
-Memory: an array of float64 becomes one of vectors, each number beside that of the next world. Integers are those of the
-topology, one for all. Control is shared: where a branch, an address or a stored integer follows from numbers, all
-worlds have to agree. Where they do not, the code ends at once, half done, and its caller takes these worlds alone. An
-entry says in the last of its arguments how many worlds it took, or 0 where they disagreed.
+Memory: an array of float64 becomes one of vectors, each number beside that of the next world. Integers belong to the
+topology and are shared. So is control flow: where a branch, an address or a stored integer depends on numbers, all
+worlds have to agree. If they disagree, the code returns at once with its work half done, and its caller runs these
+worlds one by one. An entry reports in the last of its arguments how many worlds it took, or 0 if they disagreed.
 """

@@ -1,4 +1,4 @@
-"""Calls: of routines for several worlds, of memory's filling, and of functions."""
+"""Rewriting calls: of routines for several worlds, of functions that fill memory, and of other functions."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from limberjack.engine.compile.compiled import WORLDS
 from limberjack.engine.compile.worlds.llvm_text import Instruction, handed, lanes_of
 from limberjack.engine.compile.worlds.values import Values
 
-#: calls that say something to LLVM's passes alone
+#: calls that only inform LLVM's passes
 _DROPPED = ("llvm.lifetime.", "llvm.assume")
 #: functions of the C library that processors have as an instruction
 _INSTRUCTIONS = {"sqrt": "llvm.sqrt.f64"}
 
 
 class Calls(Values):
-    """Calls of what is outside of the function."""
+    """Rewrites calls of anything outside the function."""
 
     def _call(self, each: Instruction) -> None:
         name = each.part["to"]
@@ -56,7 +56,7 @@ class Calls(Values):
         self._lines.append(f"{self._here[1:]}:")
 
     def _function(self, each: Instruction) -> None:
-        """A function of LLVM's or of the C library's."""
+        """Call a function of LLVM or of the C library."""
         name, kind, given = each.part["to"], each.part["type"], handed(each)
         if each.result not in self._varying:
             self._declared[name] = f"declare {kind} @{name}({', '.join(kind for kind, _ in given)})"

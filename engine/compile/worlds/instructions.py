@@ -1,4 +1,4 @@
-"""Instructions of one world → instructions of several: arithmetic, choices, memory, and ends of blocks."""
+"""Instructions for one world → instructions for several: arithmetic, selections, memory, and ends of blocks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Instructions(Values):
         self._put(f"{each.result} = phi {self._wide(kind) if varying else kind} {taken}")
 
     def _ways_in(self, phi: Instruction) -> list[tuple[str, str]]:
-        """Value and label of each block that leads to a phi, a region being one."""
+        """Value and label of each block that leads to a phi; a region counts as one block."""
         ways = phi.incoming()
         for region in self._regions.values():
             if region.meet == self._here:
@@ -42,7 +42,7 @@ class Instructions(Values):
         return ways
 
     def _met(self, region: Region, phi: Instruction) -> str:
-        """What a phi where ways meet gets from a region."""
+        """The value that a phi gets from a region at the block where its paths meet."""
         return named(phi.result, "met." + region.head[1:].strip('"'))
 
     def _unary(self, each: Instruction) -> None:
@@ -98,7 +98,7 @@ class Instructions(Values):
         self._plain(each, f"getelementptr {part['head']}{kind}, ptr {part['a']}{given}")
 
     def _stretched(self, kind: str) -> str:
-        """A type in memory with a place for every world where it had one."""
+        """The type in memory that holds, for every number of a type, one number for each world."""
         return re.sub(r"<\d+ x \w+>|\bi\d+\b|\bdouble\b", lambda found: f"[{self.worlds} x {found[0]}]", kind)
 
     def _load(self, each: Instruction) -> None:

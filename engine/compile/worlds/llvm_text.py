@@ -1,6 +1,6 @@
-"""LLVM's text of one function, taken apart: blocks of instructions, each with its result, kind, types and operands.
+"""A parser of LLVM's text of one function: blocks of instructions, each with its result, kind, types and operands.
 
-It knows the instructions that the engine's code has once LLVM's passes are done, and no others.
+It only knows the instructions that occur in the engine's code after LLVM's passes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _VALUE = rf"{NAME}|<[^>]*>|splat \([^)]*\)|[^ ,()]+"
 _NOTES = re.compile(r"(?:, ![\w.]+ !\d+)*$")
 _RESULT = re.compile(rf"^({NAME}) = (.*)$", re.S)
 LABEL = re.compile(r'^("[^"]*"|[\w.$-]+):')
-#: kind of instruction → its text, with groups "head" (flags and predicate), "type", "to", and operands
+#: kind of instruction → pattern of its text, with groups "head" (flags and predicate), "type", "to", and operands
 _FORMS: dict[str, re.Pattern[str]] = {
     kind: re.compile(form, re.S)
     for kind, form in {
@@ -50,12 +50,12 @@ _FORMS: dict[str, re.Pattern[str]] = {
         "unreachable": r"unreachable",
     }.items()
 }
-#: first word of an instruction → the kind that it was when it was last seen
+#: first word of an instruction → its kind when that word last occurred
 _KINDS: dict[str, str] = {}
 
 
 class UnknownCode(Exception):
-    """An instruction that is none of `_FORMS`."""
+    """Raised for an instruction that fits none of `_FORMS`."""
 
 
 @dataclass
@@ -69,7 +69,7 @@ class Instruction:
 
     @cached_property
     def type(self) -> str:
-        """Of the result; of what is stored or compared, where there is none."""
+        """Type of the result; without a result, type of the value that is stored or compared."""
         if self.kind == "compare":
             count = lanes_of(self.part["type"])
             return f"<{count} x i1>" if count else "i1"
@@ -80,7 +80,7 @@ class Instruction:
         return "i64" if self.kind == "barrier" else self.part.get("type") or ""
 
     def operands(self) -> list[str]:
-        """Values that the result follows from, but not addresses."""
+        """The values from which the result follows, except addresses."""
         if self.kind == "phi":
             return [value for value, _ in self.incoming()]
         if self.kind in ("load", "alloca"):
@@ -88,7 +88,7 @@ class Instruction:
         return [self.part[name] for name in "abc" if self.part.get(name)]
 
     def incoming(self) -> list[tuple[str, str]]:
-        """Of a phi: value and label of each block that it may come from."""
+        """For a phi: value and label of each block from which it may come."""
         return re.findall(rf"\[ ({_VALUE}), ({NAME}) \]", self.part["rest"])
 
 
@@ -132,7 +132,7 @@ def blocks(lines: list[str]) -> Iterator[Block]:
 
 
 def joined(lines: list[str]) -> Iterator[str]:
-    """Lines, with the cases of a switch in one."""
+    """The lines, with all cases of a switch joined to one line."""
     open_lines: list[str] = []
     for line in lines:
         if open_lines or (line.lstrip().startswith("switch ") and not line.rstrip().endswith("]")):
@@ -146,19 +146,19 @@ def joined(lines: list[str]) -> Iterator[str]:
 
 @lru_cache(maxsize=1)
 def taken_apart(text: str, symbol: str) -> tuple[str, list[Block], str]:
-    """Of a module: the function's parameters, its blocks, and what follows after all functions. Not to be changed."""
+    """A module's parts: the function's parameters, its blocks, and the text after all functions. Do not change them."""
     header, lines, notes = parts(text, symbol)
     body = list(blocks(renamed(lines)))
     body[0].label = body[0].label or "%n0"
     return header, body, notes
 
 
-#: names of this length are shortened
+#: names from this length on are shortened
 _LONG = 60
 
 
 def parts(text: str, symbol: str) -> tuple[str, list[str], str]:
-    """Of a module: the function's parameters, the lines of its body, and what follows after all functions."""
+    """A module's parts: the function's parameters, the lines of its body, and the text after all functions."""
     lines = text.split("\n")
     begin = next(i for i, line in enumerate(lines) if line.startswith("define ") and f"@{symbol}(" in line)
     end = lines.index("}", begin)
@@ -168,7 +168,7 @@ def parts(text: str, symbol: str) -> tuple[str, list[str], str]:
 
 
 def renamed(body: list[str]) -> list[str]:
-    """Lines with names that LLVM takes in any order and at any length."""
+    """The lines with new names, which LLVM accepts in any order and number."""
     short: dict[str, str] = {}
 
     def name(found: re.Match[str]) -> str:
@@ -202,5 +202,5 @@ def _typed(text: str) -> tuple[str, str]:
 
 
 def split(text: str) -> list[str]:
-    """Parts between commas that are in no brackets."""
+    """The parts of a text, split at commas outside brackets."""
     return [part.strip() for part in re.findall(r'(?:<[^>]*>|\([^)]*\)|"[^"]*"|[^,<("])+', text) if part.strip()]

@@ -1,4 +1,4 @@
-"""Regions in which worlds go different ways: each block is run for those that take it, and left out if none does."""
+"""Regions in which worlds take different branches: each block runs for the worlds that reach it, if any does."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from limberjack.engine.compile.worlds.values import named
 
 
 class Parting(Instructions):
-    """What becomes of regions. A block's values go on by a phi: those it made, or nothing where it was left out."""
+    """Rewrites regions. After a block a phi gives its values: those that it computed, or poison if it was skipped."""
 
     def _find_regions(self) -> None:
-        """Find the outermost regions in which worlds may part; where their ways meet, numbers are those of each."""
+        """Find the outermost regions in which worlds may take different branches; phis behind them become vectors."""
         self._regions: dict[str, Region] = {}
         inside: set[str] = set()
         for block in self._blocks:
@@ -33,11 +33,11 @@ class Parting(Instructions):
 
     @staticmethod
     def _joins(each: Instruction) -> bool:
-        """Whether this is what ways bring to where they meet."""
+        """Whether this is a phi with different values from different branches."""
         return each.kind == "phi" and len(set(each.operands())) > 1
 
     def _may_mask(self, block: Block) -> bool:
-        """Whether a block may be run while some worlds take another way."""
+        """Whether a block may run while some worlds take another branch."""
         return all(self._may_run(each) for each in block.body)
 
     def _may_run(self, each: Instruction) -> bool:
@@ -52,7 +52,7 @@ class Parting(Instructions):
         return not (each.kind == "binary" and each.part["head"][1:4] in ("div", "rem") and each.result in self._varying)
 
     def _apart(self, region: Region) -> None:
-        """Run the blocks of a region one after the other, each for the worlds whose way leads through it."""
+        """Run the blocks of a region one after the other, each for the worlds whose path leads through it."""
         every = "splat (i1 true)"
         edges = self._edges(region.head, every)
         for label in region.blocks:
@@ -63,7 +63,7 @@ class Parting(Instructions):
         self._put(f"br label {region.meet}")
 
     def _edges(self, label: str, mask: str) -> dict[tuple[str, str], str]:
-        """For each way out of a block: the mask of the worlds that take it."""
+        """For each edge out of a block: the mask of the worlds that take it."""
         end, kind = self._ways.blocks[label].body[-1], f"<{self.worlds} x i1>"
         if end.kind == "jump" or end.part["b"] == end.part["c"]:
             return {(label, end.part["b"]): mask}
@@ -77,7 +77,7 @@ class Parting(Instructions):
     def _masked_block(
         self, region: Region, label: str, edges: dict[tuple[str, str], str]
     ) -> dict[tuple[str, str], str]:
-        """Run a block if any world takes it; returns the masks of the ways out of it."""
+        """Run a block if any world reaches it; returns the masks of the edges out of it."""
         block, kind, worlds = self._ways.blocks[label], f"<{self.worlds} x i1>", self.worlds
         mask = self._either([edges[way] for way in edges if way[1] == label])
         bits, some = self._new(), self._new()
@@ -102,7 +102,7 @@ class Parting(Instructions):
     def _past(
         self, past: str, before: str, made: list[str], ways: dict[tuple[str, str], str]
     ) -> dict[tuple[str, str], str]:
-        """Where a block of a region is over, or was passed by: what it made, and the masks of the ways out of it."""
+        """The end of a block of a region that ran or was skipped: its values, and the masks of the edges out of it."""
         inner_end, self._here = self._here, past
         self._lines.append(f"{past[1:]}:")
         kind, masks = f"<{self.worlds} x i1>", {}
@@ -118,12 +118,12 @@ class Parting(Instructions):
         return masks
 
     def _rename(self, start: int, names: dict[str, str]) -> None:
-        """Call values by other names in the lines from `start` on."""
+        """Rename values in the lines from `start` on."""
         for i in range(start, len(self._lines)):
             self._lines[i] = re.sub(NAME, lambda found: names.get(found[0], found[0]), self._lines[i])
 
     def _either(self, masks: list[str]) -> str:
-        """The mask of worlds that are in one of several."""
+        """The mask of worlds that are in at least one of several masks."""
         whole = masks[0]
         for mask in masks[1:]:
             both = self._new()
@@ -132,7 +132,7 @@ class Parting(Instructions):
         return whole
 
     def _put_choice(self, name: str, phi: Instruction, edges: dict[tuple[str, str], str], label: str) -> None:
-        """Give what a phi brings from the ways to a block, for each world that of its own way."""
+        """Put the value of a phi: for each world that of the edge by which it came."""
         kind, ways = phi.part["type"], [way for way in phi.incoming() if (way[1], label) in edges]
         if phi.result not in self._varying:
             self._put(f"{name} = select i1 true, {kind} {ways[0][0]}, {kind} {ways[0][0]}")

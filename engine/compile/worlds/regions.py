@@ -1,4 +1,4 @@
-"""Where ways of a function part and meet again: regions, whose blocks may be run for some of the worlds."""
+"""Where paths of a function diverge and meet again: regions, whose blocks may run for some of the worlds."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from limberjack.engine.compile.worlds.llvm_text import Block, Instruction
 
 #: most blocks of a region
 _MOST = 60
-#: a mark for where functions end
+#: label that stands for the end of the function
 _END = ""
 
 
 @dataclass(frozen=True)
 class Region:
-    """Blocks between one that branches and the one where all ways meet again.
+    """Blocks between one that branches and the one where all paths meet again.
 
-    head : label of the block that branches; blocks : labels in an order in which each comes after those before it;
-    meet : label of the block where the ways meet
+    head : label of the block that branches; blocks : labels, each after its predecessors;
+    meet : label of the block where the paths meet
     """
 
     head: str
@@ -27,7 +27,7 @@ class Region:
 
 
 class Ways:
-    """Which block follows which."""
+    """The control-flow graph: which block follows which."""
 
     def __init__(self, blocks: list[Block]) -> None:
         self.blocks = {block.label: block for block in blocks}
@@ -39,7 +39,7 @@ class Ways:
         self._meets = self._meeting_points()
 
     def region(self, head: str) -> Region | None:
-        """The region that begins at a block's branch; None if ways go in circles there, or come in from elsewhere."""
+        """The region that begins at a block's branch; None if it has cycles, or edges that enter it from outside."""
         meet = self._meets.get(head)
         if not meet:
             return None
@@ -57,7 +57,7 @@ class Ways:
         return None if ordered is None else Region(head, tuple(ordered), meet)
 
     def _ordered(self, inside: set[str], head: str) -> list[str] | None:
-        """The blocks, each after all that lead to it; None if they go in circles."""
+        """The blocks, each after all that lead to it; None if there is a cycle."""
         done: list[str] = []
         left = set(inside)
         while left:
@@ -69,7 +69,7 @@ class Ways:
         return done
 
     def _meeting_points(self) -> dict[str, str]:
-        """Of each block the first that every way from it to an end passes (its immediate post-dominator)."""
+        """For each block the first that every path from it to an end passes (its immediate post-dominator)."""
         order = self._outward()
         meets = {_END: _END}
         changed = True
@@ -86,7 +86,7 @@ class Ways:
         return meets
 
     def _outward(self) -> list[str]:
-        """Labels, each before those that follow it, but for ways back."""
+        """Labels, each before those that follow it, except along back edges."""
         first = next(iter(self.blocks))
         seen, done, stack = {first}, [], [(first, iter(self.after[first]))]
         while stack:
@@ -103,7 +103,7 @@ class Ways:
 
 
 def _common(meets: dict[str, str], a: str, b: str) -> str:
-    """The first block that ways from both a and b pass."""
+    """The first block that all paths from a and from b pass."""
     passed = {a}
     while a != _END:
         a = meets.get(a, _END)

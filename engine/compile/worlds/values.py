@@ -10,9 +10,9 @@ from limberjack.engine.compile.worlds.regions import Region, Ways
 
 
 class Values:
-    """What is known of a function's values while its lines are rewritten.
+    """What is known about a function's values while its lines are rewritten.
 
-    Lines that begin with ^^ name values of one number: their vectors are made there if something needs them.
+    Lines that begin with ^^ name scalar values; if anything needs such a value as a vector, that line makes it.
     """
 
     def __init__(self, known: Compiled, body: list[Block], worlds: int) -> None:
@@ -24,13 +24,13 @@ class Values:
         self._users: dict[str, set[str]] = {}  # value → labels of blocks that need it
         self._spread: set[str] = set()  # pointers to numbers of all worlds
         self._varying: set[str] = set()  # values that are vectors
-        self._wanted: set[str] = set()  # values of one number that are needed as vectors too
+        self._wanted: set[str] = set()  # scalar values that are also needed as vectors
         self._declared: dict[str, str] = {}  # function that is called → its declaration
         self._lines: list[str] = []
-        self._ends: dict[str, str] = {}  # label of a block → of the one that its end is in
+        self._ends: dict[str, str] = {}  # label of a block → label of the block that contains its end
         self._here = ""  # label of the present block
-        self._mask = ""  # of the worlds that run the present block, where that is not all
-        self._local: set[str] = set()  # what the present block makes, if it is one of a region
+        self._mask = ""  # mask of the worlds that run the present block, if not all do
+        self._local: set[str] = set()  # values that the present block computes, if it belongs to a region
         self._made = 0
 
     def _wide(self, kind: str) -> str:
@@ -65,7 +65,7 @@ class Values:
         self._put(f"{each.result} = {text}")
 
     def _agreed(self, value: str, kind: str) -> str:
-        """The integer that all worlds have; where they differ, the function ends."""
+        """The integer that all worlds share; if they differ, the function returns."""
         if value not in self._varying:
             return value
         if lanes_of(kind):
@@ -87,7 +87,7 @@ class Values:
         return first
 
     def _any_running(self) -> str:
-        """The place of a world that runs the present block."""
+        """Index of a world that runs the present block."""
         if not self._mask:
             return "0"
         bits, first, place, worlds = self._new(), self._new(), self._new(), self.worlds
@@ -98,7 +98,7 @@ class Values:
         return place
 
     def _mask_for(self, mask: str, kind: str) -> str:
-        """A mask of worlds as one of values of a kind, which may be vectors themselves."""
+        """A mask of worlds as a mask for values of a type, which may be vectors themselves."""
         count, worlds = lanes_of(kind), self.worlds
         if not count:
             return mask
@@ -113,7 +113,7 @@ class Values:
             self._put(line)
 
     def _spread_lines(self, name: str, value: str, kind: str) -> list[str]:
-        """Give a vector that has a value for every world."""
+        """Put a vector that holds a value once for every world."""
         worlds = self.worlds
         if count := lanes_of(kind):
             order = ", ".join(f"i32 {i}" for i in range(count) for _ in range(worlds))
@@ -126,7 +126,7 @@ class Values:
         ]
 
     def _vector_here(self, found: re.Match[str]) -> str:
-        """The lines that spread a value out where it is made, if something needs that."""
+        """The lines that make a vector of a value right after the value, if anything needs it."""
         lines = [
             f"\n  {line}"
             for value in found[1].split("\t")
@@ -137,7 +137,7 @@ class Values:
 
 
 def vector_name(value: str) -> str:
-    """What a value of one number is called as a vector."""
+    """The name of the vector that holds a scalar value once for every world."""
     return named(value, "w")
 
 

@@ -1,4 +1,4 @@
-"""A function for one world → the same for several: what is a vector, and the text of the whole."""
+"""A function for one world → the same for several: which values become vectors, and the text of the whole."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from limberjack.engine.compile.worlds.llvm_text import (
 )
 from limberjack.engine.compile.worlds.parting import Parting
 
-#: arguments that numba makes of an array: memory information, parent, items, item size, data, shape and strides
+#: arguments by which numba passes an array: memory information, parent, items, item size, data, shape and strides
 _OF_ARRAY = {INTS: 7, FLOATS: 7, VECTOR: 7, MATRIX: 9}
 _DATA = 4
 _PARAMETER = re.compile(rf"^(ptr|i\d+|double)\b(.*?) ?({NAME})$")
 
 
 def widened(known: Compiled, text: str, worlds: int) -> str:
-    """LLVM's text of a function, for several worlds: a power of two from 2 to 64. Raises `llvm_text.UnknownCode`."""
+    """LLVM's text of a function for several worlds, a power of two from 2 to 64. Raises `llvm_text.UnknownCode`."""
     return Widening(known, text, worlds).text()
 
 
@@ -37,7 +37,7 @@ class Widening(Parting, Calls):
         super().__init__(known, body, worlds)
 
     def text(self) -> str:
-        """The module's text. UnknownCode where it has an instruction that cannot be widened."""
+        """The module's text. Raises UnknownCode if it has an instruction that cannot be widened."""
         parameters = self._parameters()
         self._classify()
         for block in self._blocks:
@@ -56,7 +56,7 @@ class Widening(Parting, Calls):
         )
 
     def _parameters(self) -> list[str]:
-        """The function's parameters; notes which are vectors or point to them."""
+        """The function's parameters; records which are vectors or point to them."""
         spread = self._pointers_to_numbers()
         taken = []
         for i, parameter in enumerate(split(self._header)):
@@ -74,7 +74,7 @@ class Widening(Parting, Calls):
         return taken
 
     def _pointers_to_numbers(self) -> set[int]:
-        """Which parameters, by place, point to numbers of all worlds."""
+        """Indices of the parameters that point to numbers of all worlds."""
         found, place = set(), 0
         if not self.known.entry:
             found, place = ({0} if self.known.returns == REAL else set()), 2
@@ -86,7 +86,7 @@ class Widening(Parting, Calls):
         return found
 
     def _classify(self) -> None:
-        """Follow types, pointers and vectors through the function until nothing is added."""
+        """Propagate types, pointers and vectors through the function until nothing changes."""
         every = [each for block in self._blocks for each in block.body if each.result]
         self._types |= {each.result: each.type for each in every}
         self._users = {each.result: set() for each in every}
@@ -112,7 +112,7 @@ class Widening(Parting, Calls):
         return any(operand in self._spread for operand in each.operands())
 
     def _follows(self, each: Instruction) -> bool:
-        """Whether an integer follows from numbers."""
+        """Whether an integer depends on the numbers of a world."""
         if each.kind == "load":
             return each.part["a"] in self._spread
         if each.kind == "call":
@@ -138,7 +138,7 @@ class Widening(Parting, Calls):
         self._ends[block.label] = self._here
 
     def _begin(self) -> None:
-        """Parameters of one number, as vectors."""
+        """Make vectors of the scalar parameters."""
         for name, kind in self._types.items():
             if kind == "double" and self.known.entry and re.fullmatch(r"%a\d+", name):
                 self._spread_out(name, f"{name}.one", "double")

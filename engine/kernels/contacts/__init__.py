@@ -1,1 +1,1 @@
-"""Contacts: where shapes meet at the end of a step, and the forces of contact that hold over it."""
+"""Contacts: where shapes meet at the end of a step, and the contact forces, which are constant over it."""

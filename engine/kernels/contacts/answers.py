@@ -1,11 +1,11 @@
-"""What velocities at touches answer to forces there: h W = h J M⁻¹ J*, by the recursions of closed chains.
+"""How the velocities at touches respond to forces there: h W = h J M⁻¹ J*, by the recursions of closed chains.
 
-A unit force along each axis of a touch goes tip to base along the links that it moves (`groups/paths.py`), and
+A unit force along each axis of a touch is propagated tip to base along the links that it moves (`groups/paths.py`), and
 
     W_ab = Σ e_a* D⁻¹ e_b        over the velocities that both touches move      (000 eq. 0.34)
 
-which is Λ of 000 for the touches: their operational-space inertia. Loops that act by force move along: without their
-rows, W = W_cc - Λ_cl Λ_ll⁻¹ Λ_lc.
+which is Λ of 000 for the touches: their operational-space inertia. If loops act by force, their rows are eliminated:
+W = W_cc - Λ_cl Λ_ll⁻¹ Λ_lc.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _pair_of(work, i):
 
 @kernel
 def _put_forces(work, active, block, at, row, x, sign):
-    """Unit forces along the axes of a touch at x, or moments, at the origin of a link in its axes, a lane each."""
+    """Unit forces, or moments, along the axes of a touch at x, seen at the origin of a link in its axes, in lanes."""
     pose, turns = work.pose[row], active[t.AC_TURNS]
     R, push = load9(pose, 0), sign * (1.0 - turns)
     for c in range(0, BLOCK, LANES):
@@ -90,7 +90,7 @@ def _through_loop(plant, work, i, l):
 
 @kernel
 def _follow_loops(plant, work, n, h):
-    """Loops by force move along: h W -= h Λ_cl Λ_ll⁻¹ Λ_lc."""
+    """Eliminate the rows of loops by force: h W -= h Λ_cl Λ_ll⁻¹ Λ_lc."""
     through, force = work.contacts.through, work.loops.solve[lp.SO_FORCE]
     for m in range(3 * n):
         _clear(through[m])
@@ -141,7 +141,7 @@ def prepare_loops(plant, work, q):
 
 @kernel
 def _store(matrix, i, j, h, sums):
-    """A block of h W, and its transpose in the place of block (j, i)."""
+    """Store a block of h W, and its transpose as block (j, i)."""
     for r in range(3):
         row = h * sums[r]
         for c in range(3):

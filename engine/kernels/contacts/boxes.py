@@ -1,7 +1,8 @@
-"""Two boxes: the axis along which they are farthest apart, and the points at which they touch along it.
+"""Two boxes: the axis along which they are farthest apart, and the points at which they touch.
 
-The separating axis is the normal of a face or of two edges. Over a face, the face of the other box that looks back at
-it is cut along the sides of the first (Sutherland and Hodgman 1974); its corners are the touches. Edges touch at one.
+The separating axis is normal to a face or to two edges. For a face, the opposite face of the other box is clipped at
+the sides of the first (Sutherland and Hodgman 1974); the corners of the result are the touches. Two edges touch at one
+point.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from limberjack.engine.algebra.spatial import add, add_scaled, cross, dot, load3
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.contacts.distances import column, component, meet, nearest_of_segments
 
-#: touches that are not there, m
+#: gap of places without a touch, m
 _FAR = 1e300
-#: edges count where they are farther apart than faces by this share of the boxes' size: faces hold more still
+#: edges are chosen if they are farther apart than faces by this share of the boxes' size; faces give more touches
 _FACES_FIRST = 1e-3
 _MOST_CORNERS = 8
 
@@ -30,7 +31,7 @@ def _spread(R, size, n):
 
 @kernel
 def _farthest_face(R, d, own, other_R, other):
-    """(gap, face) of the face from which the other box is farthest; d: from its centre to the other's."""
+    """(gap, face) of the face from which the other box is farthest; d: from this box's centre to the other's."""
     best, gap = 0, -_FAR
     for i in range(3):
         n = column(R, i)
@@ -81,7 +82,7 @@ def _meet_edges(row, Ra, pa, a, i, Rb, pb, b, j, n):
 
 @kernel
 def _looking_back(R, p, size, n, corners):
-    """The four corners of the face of a box that looks most against n."""
+    """The four corners of the face of a box whose normal is most opposite to n."""
     face, most = 0, -1.0
     for i in range(3):
         if abs(dot(column(R, i), n)) > most:

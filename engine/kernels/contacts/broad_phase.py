@@ -1,7 +1,7 @@
-"""Which shapes may touch in a step: each is placed once, and each pair compares how far apart spheres around them are
-with how far they can come.
+"""Which shapes may touch in a step: each shape is placed once; for each pair, the distance of their bounding spheres is
+compared with the distance that they can travel.
 
-All pairs are looked at, since each has a gap to show; what one costs that is far apart is two roots and forty products.
+All pairs are examined, since each has a gap to report. A pair that is far apart costs two roots and forty products.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from limberjack.engine.tables.plant import W_V
 
 @kernel
 def velocity_at(work, row, x):
-    """Velocity of the place x of a link, inertial axes."""
+    """Velocity of the point x of a link, inertial axes."""
     pose, motion = work.pose[row], work.rows[row]
     R = load9(pose, 0)
     return rot(R, add_cross(load3(motion, W_V + 3), load3(motion, W_V), unrot(R, sub(x, load3(pose, 9)))))
@@ -39,7 +39,7 @@ def place_shapes(plant, work):
 
 @kernel
 def distance_and_pace(plant, pair, first, second):
-    """A distance that two shapes have at least, and a speed at which they approach at most."""
+    """A lower bound of the distance of two shapes, and an upper bound of the speed at which they approach."""
     a, b = pair[t.PA_A], pair[t.PA_B]
     d, u = sub(load3(second, t.PC_P), load3(first, t.PC_P)), sub(load3(second, t.PC_U), load3(first, t.PC_U))
     reach, apart = plant.contacts.collider[b, t.CL_REACH], math.sqrt(dot(d, d))

@@ -1,15 +1,15 @@
-"""The direction along which two convex shapes are farthest apart, for all pairs that have no closed form.
+"""The direction along which two convex shapes are farthest apart, for all pairs without a closed form.
 
-With D, all differences of a point of b and one of a, the gap along a direction n is g(n) = min n·d, and the normal is
-where it is largest: towards the point of D that is nearest to the origin, where shapes are apart. That point is found
-by the algorithm of Gilbert, Johnson and Keerthi (1988), here for any place x out of D instead of the origin.
+Let D be the set of all differences of a point of b and a point of a. The gap along a direction n is g(n) = min n·d over
+D, and the normal maximises it. If the shapes are apart, it points to the point of D nearest to the origin. The
+algorithm of Gilbert, Johnson and Keerthi (1988) finds that point, here for any point x outside D instead of the origin.
 
-Shapes that touch or penetrate have the origin on D or in it, where nothing shows its direction. Then x goes from the
-origin away from the middle of D until it is out, and from there along the normals that are found: to
-x = (g(n) - L) n, which is at least L out of D. The normal n stays where the nearest point of D lies on its line, as
-it does where g is largest. On flat parts of D that is so at once; where D is as round as a ball of radius R the error
-shrinks by (L - g) / (R + L) each time. L is far above rounding, so that normals of shapes that just touch have all
-digits.
+If the shapes touch or penetrate, the origin is on D or inside, and gives no direction. Then x moves from the origin
+away from the middle of D until it is outside, and from there to x = (g(n) - L) n for each normal n that the algorithm
+finds; this point is at least L outside D. The normal no longer changes once the nearest point of D lies on its line,
+which is so where g is largest. On flat parts of D this happens at once; where D is as round as a ball of radius R the
+error shrinks by the factor (L - g) / (R + L) each time. L is far above rounding, so normals of shapes that just touch
+are accurate to all digits.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.contacts.distances import column
 from limberjack.engine.kernels.contacts.supports import farthest
 
-#: numbers of a corner of the simplex: of D, and of a
+#: numbers of a corner of the simplex: a point of D, and that of a
 _CORNER = 6
-#: where its weights are, and x; numbers that the search keeps
+#: offsets of the weights, and of x; length of the scratch of the search
 _WEIGHT, _FROM = 4 * _CORNER, 28
 SEARCH = 32
 _MOST_STEPS = 64
-#: the distance is known to this share; steps that may come no nearer, and the share that they may go away, squared:
-#: what nearly flat parts of D turn the normal by is less than rounding in distances
+#: relative accuracy of the distance; number of steps that need not come nearer, and the share by which they may go
+#: away, squared: nearly flat parts of D turn the normal while the change of the distance is below rounding
 _KNOWN, _MOST_STALE, _THIN = 1e-13, 3, 1.0 + 1e-9
-#: a simplex is flat if an edge rises less from a face than by this sine, squared
+#: a simplex is flat if the sine of the angle between an edge and a face, squared, is below this
 _FLAT = 1e-16
-#: distances below this share of the smaller shape's size are none, and L
+#: shares of the smaller shape's size: distances below the first count as zero; L
 _TOUCHING, _OUT = 1e-6, 0.02
 _MOST_RAYS, _MOST_TURNS = 8, 13
-#: the square of the angle by which a normal that is found turns no more
+#: a normal is final if it turns by less than this, rad²
 _TURNED = 1e-18
-#: by how much a normal is pushed, and for which share of the depth that it still comes nearer
+#: by how much a normal is turned ahead, and the last turn, as a share of the depth, from which on that is done
 _PUSH, _SLOW = 0.5, 0.01
-#: differences of gaps below this share of L are none
+#: differences of gaps below this share of L count as zero
 _ROUNDING = 1e-10
 
 
@@ -52,7 +52,7 @@ def _corner(s, i):
 
 @kernel
 def _line_weight(a, b):
-    """Where the point of a line from a to b is that is nearest to 0: its share of b."""
+    """The point of a line from a to b that is nearest to 0, as its share of b."""
     d = sub(b, a)
     square = dot(d, d)
     return max(0.0, min(1.0, -dot(a, d) / square)) if square > 0.0 else 0.0
@@ -92,7 +92,7 @@ def _triangle(s, i, j, k):
 
 @kernel
 def _encloses(s):
-    """Whether x is in the simplex of four corners; in a flat one it is not."""
+    """Whether x is inside the simplex of four corners; nothing is inside a flat one."""
     for skip in range(4):
         i, j, k = 1 if skip == 0 else 0, 2 if skip <= 1 else 1, 3 if skip <= 2 else 2
         a = _corner(s, i)
@@ -106,7 +106,7 @@ def _encloses(s):
 
 @kernel
 def _weigh(s, count):
-    """Weights of the corners whose mean is nearest to x."""
+    """Weights of the corners for the weighted mean that is nearest to x."""
     s[_WEIGHT], s[_WEIGHT + 1], s[_WEIGHT + 2], s[_WEIGHT + 3] = 1.0, 0.0, 0.0, 0.0
     if count == 2:
         s[_WEIGHT + 1] = _line_weight(_corner(s, 0), _corner(s, 1))
@@ -125,7 +125,7 @@ def _weigh(s, count):
 
 @kernel
 def _drop(s, count):
-    """Leave out corners without weight; returns how many there are."""
+    """Remove corners without weight; returns how many remain."""
     kept = 0
     for i in range(count):
         if s[_WEIGHT + i] > 0.0:
@@ -147,7 +147,7 @@ def _mean(s, count, at):
 
 @kernel
 def add_corner(plant, s, count, pair, n):
-    """Corner `count` of the simplex: that of D which is farthest against n; returns it."""
+    """Make the point of D that is farthest against n corner `count` of the simplex; returns it."""
     (a, shape_a, Ra, pa, size_a), (b, shape_b, Rb, pb, size_b) = pair
     x = farthest(plant, a, shape_a, Ra, pa, size_a, n)
     d = sub(farthest(plant, b, shape_b, Rb, pb, size_b, neg(n)), x)
@@ -188,19 +188,19 @@ def approach(plant, s, count, pair, x):
         square = dot(v, v)
         if square == 0.0:
             return count, 0.0, ZERO, on_a
-        stale += 1 if square >= least else 0  # by rounding, in a simplex that has become thin
+        stale += 1 if square >= least else 0  # an effect of rounding in a thin simplex
         if square > _THIN * least or stale > _MOST_STALE:
             break
         least = min(least, square)
         place = _mean(s, count, 3)
         d = add_corner(plant, s, count, pair, v)
-        bound = dot(v, sub(d, x)) / math.sqrt(square)  # the distance is not less
+        bound = dot(v, sub(d, x)) / math.sqrt(square)  # the distance is at least this
         if bound > best:
             best, length, n, on_a = bound, math.sqrt(square), v, place
         if length - best <= _KNOWN * length or _known(s, count, d):
             break
         count += 1
-    if best < 0.5 * length:  # x is so near to D that rounding hides on which side
+    if best < 0.5 * length:  # x is so near to D that rounding hides on which side it is
         return count, 0.0, ZERO, on_a
     return count, length, scale(1.0 / length, n), on_a
 
@@ -221,7 +221,7 @@ def _best_axis(plant, pair, R):
 
 @kernel
 def _leave(plant, s, count, pair, out):
-    """A normal of D near the origin, which is in it or at its surface: seen from where a ray through it leaves D."""
+    """A normal of D near the origin, which is in D or on its surface: that where a ray through the origin leaves D."""
     Ra, pa, pb = pair[0][2], pair[0][3], pair[1][3]
     middle = sub(pb, pa)
     length = math.sqrt(dot(middle, middle))
@@ -237,14 +237,14 @@ def _leave(plant, s, count, pair, out):
 
 @kernel
 def _tilted(n, turn):
-    """n, turned on by a good angle the way that it turned last."""
+    """n, turned farther in the direction in which it last turned."""
     x = add_scaled(n, _PUSH / math.sqrt(dot(turn, turn)), turn)
     return scale(1.0 / math.sqrt(dot(x, x)), x)
 
 
 @kernel
 def _climb(plant, s, count, pair, n, out):
-    """Go on from n to where the gap is largest: (corners of the simplex, gap, normal, place on a).
+    """Improve n until the gap is largest: (corners of the simplex, gap, normal, place on a).
 
     From a normal between two faces of D that meet at an edge just beside the origin the way to either is slow: every
     third turn looks ahead.

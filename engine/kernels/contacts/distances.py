@@ -1,4 +1,4 @@
-"""Gaps between round shapes, and between these and others: distance, normal and point for each touch of a pair.
+"""Gaps between round shapes, and between round and other shapes: distance, normal and point for each touch of a pair.
 
 The gap is negative where shapes penetrate. The normal is from shape a to shape b; the point is midway between the two
 surfaces. Poses (R, p) are in the inertial frame; sizes are those of `tables/contacts.py`.
@@ -12,22 +12,22 @@ from limberjack.engine.algebra.spatial import add, add_scaled, dot, neg, rot, sc
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.tables import contacts as t
 
-#: lengths below this have no direction, m
+#: vectors shorter than this have no direction, m
 _NO_LENGTH = 1e-12
-#: places of a capsule nearer to its end than this share of its half length are the end
+#: points of a capsule's axis nearer to its end than this share of the half length count as the end
 _SAME = 1e-6
 _SINE_120 = math.sqrt(0.75)
-#: by how much less points that are fixed to a rim may be near than its nearest one, as a share of a shape's size: with
-#: the least tilt the nearest one runs around the rim by the change of the tilt over the tilt, faster than bodies turn.
-#: And the tilt from which on a shape does not stand
+#: by how much points that are fixed to a rim may be farther away than its nearest point, as a share of a shape's size:
+#: at a tiny tilt the nearest point runs around the rim by the change of the tilt over the tilt, faster than bodies
+#: turn. Then the tilt from which on a shape does not count as standing
 RIM_MISSED, RIM_TILT = 1e-5, 1e-3
-#: touches that are not there, m
+#: gap of places without a touch, m
 _FAR = 1e300
 
 
 @kernel
 def meet(row, gap, normal, point):
-    """What is known of one touch."""
+    """Store the gap, normal and point of one touch."""
     row[t.ME_GAP] = gap
     store3(row, t.ME_NORMAL, normal)
     store3(row, t.ME_POINT, point)
@@ -54,7 +54,7 @@ def clamp(x, most):
 
 @kernel
 def meet_balls(row, a, radius_a, b, radius_b, fallback):
-    """Two balls; fallback: the normal where their centres are in one place."""
+    """Two balls; fallback: the normal if their centres coincide."""
     d = sub(b, a)
     length = math.sqrt(dot(d, d))
     n = scale(1.0 / length, d) if length > _NO_LENGTH else fallback
@@ -88,7 +88,7 @@ def meet_plane_box(met, at, n, p, R, centre, size):
 
 @kernel
 def on_rim(x, y, i):
-    """Point i of six on a circle about 0, from two of its radii that are square to each other."""
+    """Point i of six on a circle about 0, from two of its radii that are at right angles."""
     c = (1.0 if i == 0 else -1.0) if i % 3 == 0 else (0.5 if i == 1 or i == 5 else -0.5)
     s = 0.0 if i % 3 == 0 else (_SINE_120 if i < 3 else -_SINE_120)
     return add_scaled(scale(c, x), s, y)
@@ -193,7 +193,7 @@ def from_cone(rho, z, size):
 
 @kernel
 def meet_ball_cone(row, x, radius, R, centre, size):
-    """A ball and a solid cone, whole or cut off; its centre may be inside."""
+    """A ball and a solid cone, complete or truncated; the ball's centre may be inside."""
     local = unrot(R, sub(x, centre))
     reach = math.sqrt(local[0] * local[0] + local[1] * local[1])
     c, s = (local[0] / reach, local[1] / reach) if reach > _NO_LENGTH else (1.0, 0.0)
@@ -217,7 +217,7 @@ def _meet_wall(row, local, radius, c, s, R, x, size):
 
 @kernel
 def meet_ball_funnel(met, at, x, radius, R, centre, size):
-    """The nearest line of the thin wall, and those a third of a turn away: a ball in the narrow rests on three."""
+    """The nearest line of the thin wall, and those a third of a turn away: a ball in the narrow part rests on three."""
     local = unrot(R, sub(x, centre))
     reach = math.sqrt(local[0] * local[0] + local[1] * local[1])
     c, s = (local[0] / reach, local[1] / reach) if reach > _NO_LENGTH else (1.0, 0.0)
@@ -228,7 +228,7 @@ def meet_ball_funnel(met, at, x, radius, R, centre, size):
 
 @kernel
 def nearest_of_segments(a, d, half_a, b, e, half_b):
-    """Places (s, t) along two segments, about their centres a and b, that are nearest to each other."""
+    """The points s and t of two segments with the centres a and b that are nearest to each other."""
     r, c = sub(a, b), dot(d, e)
     f, g, square = dot(d, r), dot(e, r), 1.0 - c * c
     s = clamp((c * g - f) / square, half_a) if square > 1e-12 else 0.0
@@ -239,7 +239,7 @@ def nearest_of_segments(a, d, half_a, b, e, half_b):
 
 @kernel
 def meet_capsules(met, at, Ra, a, size_a, Rb, b, size_b):
-    """Where the axes are nearest, and the farther end of a: capsules that lie along each other touch at two points."""
+    """The nearest points of the axes, and the farther end of a: parallel capsules touch at two points."""
     d, e = column(Ra, 2), column(Rb, 2)
     s, t_ = nearest_of_segments(a, d, size_a[1], b, e, size_b[1])
     up = column(Ra, 0)

@@ -1,12 +1,12 @@
 """The points at which a convex shape touches a height field: ground of triangles, solid below.
 
-Each triangle near the shape is met on its own, along the direction in which it is farthest from the shape or overlaps
-it least (`convex.py`). That direction is one of the ground's only if the ground beside the place where the triangle
-touches does not rise above the plane across it: at an edge, its other triangle; at a corner, all edges there. Else the
-triangle merely ends there, as at each edge within a level part, and touches along its own normal instead, where the
-shape is over it. So a shape slides over level ground of many triangles as over a plane, rests on ridges and peaks, and
-lies between the flanks of a valley. A shape whose middle or corner is below the surface is in the solid ground: there
-it touches what is above it, and below a valley, where normals of flanks part, both flanks.
+Each triangle near the shape is treated separately, along the direction in which it is farthest from the shape or
+overlaps it least (`convex.py`). That direction is a normal of the ground only if the ground beside the touch does not
+rise above the plane across it: at an edge, the other triangle there; at a corner, all edges there. Otherwise the
+triangle merely ends there, as at each edge within a level part. It then touches along its own normal, if the shape is
+over it. A shape thus slides over level ground of many triangles as over a plane, rests on ridges and peaks, and lies
+between the flanks of a valley. A shape whose centre or corner is below the surface is in the solid ground: there it
+touches what is above it, and below a valley, where normals of flanks diverge, both flanks.
 
 Places are about the centre of the shape, in inertial
 axes.
@@ -39,11 +39,11 @@ from limberjack.engine.kernels.contacts.distances import column
 from limberjack.engine.kernels.contacts.separation import separated
 from limberjack.engine.tables import contacts as t
 
-#: triangles farther away than this share of the shape's size are never met
+#: triangles farther away than this share of the shape's size are ignored
 _NEAR = 0.05
-#: corners of a triangle that are lower by less than this share of its edge are level
+#: corners of a triangle whose heights differ by less than this share of its edge are level
 _LEVEL = 1e-6
-#: touches that are not there, m
+#: gap of places without a touch, m
 _FAR = 1e300
 
 
@@ -60,7 +60,7 @@ def _column_of(column, half, k):
 
 @kernel
 def _number_of(plant, field, row, column):
-    """Which corner of all meshes is that of a row and column."""
+    """Number of the corner in a row and column, among those of all meshes."""
     part = plant.contacts.mesh_int[field]
     return part[t.ML_FIRST] + row * part[t.ML_ACROSS] + column
 
@@ -177,7 +177,7 @@ def _direction(plant, work, pair, body, ground, cell, corners, up, lowest):
 
 @kernel
 def _cut_ridges(plant, frame, rows, at, first, second, ground, cell, up):
-    """Consider where edges of a triangle, beyond which the ground falls, are over the feature of the shape."""
+    """Consider points where the shape's feature crosses edges of a triangle beyond which the ground falls."""
     row, column, half = cell
     for k in range(3):
         x = load3(second, f.F_CORNER + 3 * (k + 1 if k < 2 else 0))
@@ -247,7 +247,7 @@ def _span(plant, body, axis, middle, half, cells):
     more, wide = _NEAR * plant.contacts.collider[number, t.CL_REACH], 2.0 * half / cells
     begin, end = (low - more + half) / wide, (high + more + half) / wide
     first = int(min(begin, cells)) if begin > 0.0 else 0
-    last = int(min(end, cells - 1.0)) if end >= 0.0 else -1  # none where the shape is at NaN
+    last = int(min(end, cells - 1.0)) if end >= 0.0 else -1  # none if the shape's position is NaN
     return first, last, max(low - half, -half - high), (low, high)
 
 

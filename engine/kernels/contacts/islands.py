@@ -1,8 +1,9 @@
-"""Touches that act on each other, and those that do not: islands, each of which is solved alone.
+"""Islands: sets of touches that affect each other. Each island is solved separately.
 
-Two touches answer to each other's forces only if both move a link of the same tree, which is all that hangs on one link
-that hangs on the ground, or if loops that act by force join their trees. So trees are joined where a touch or such a
-loop moves several of them, and the touches of joined trees are an island. W has a block for each, and none between.
+A tree consists of a link that a hinge joins to the ground, and of all its descendants. The force of one touch affects
+another only if both move links of the same tree, or if loops that act by force join their trees. Trees are therefore
+joined if a touch or such a loop moves several of them, and the touches of joined trees are an island. W is zero between
+islands.
 
 Islands come in the order of their first touch, and touches within one in that of their pairs.
 """
@@ -21,7 +22,7 @@ from limberjack.engine.tables.plant import UP, W_V
 
 @kernel
 def forget(work, j):
-    """Touch j has neither force nor law."""
+    """Clear the force and the law of touch j."""
     known = work.contacts.touch[j]
     known[t.TO_LAW], known[t.TO_GAP], known[t.TO_ACTS] = 0.0, work.contacts.met[j, t.ME_GAP], 0.0
     known[t.TO_STORED] = 0.0
@@ -69,7 +70,7 @@ def blocks_of(plant, pair):
 
 @kernel
 def _tree_of(work, row):
-    """The tree that stands for all that are joined with that of `row`; it has the lowest number of these."""
+    """The tree that represents all trees joined with that of `row`: the one with the lowest number."""
     tree = work.contacts.tree
     for _ in range(tree.shape[0]):
         up = int(tree[row, t.TR_UP])
@@ -88,7 +89,7 @@ def _join(work, a, b):
 
 @kernel
 def _join_moved(plant, work, walk, first, count):
-    """All trees of a slice of a walk become one; returns the row of the last one, 0 without any."""
+    """Join all trees of a slice of a walk; returns the row of the last one, 0 if there is none."""
     found = 0
     for i in range(first, first + count):
         row = walk[i] + 1
@@ -101,7 +102,7 @@ def _join_moved(plant, work, walk, first, count):
 
 @kernel
 def _join_trees(plant, work, count):
-    """Trees that touches of the list or loops by force move together become one."""
+    """Join the trees that touches of the list or loops by force move together."""
     walk, listed, pair, found = plant.contacts.walk, work.contacts.listed, -1, 0
     for i in range(count):
         if int(listed[i, t.LI_PAIR]) != pair:

@@ -1,4 +1,4 @@
-"""The laws of one touch: its normal force for what others do to it, and its friction.
+"""The laws of one touch: its normal force, given the effect of all other forces, and its friction.
 
 A force f along the normal and the velocity u at the end of the step are tied by u = r + A f, A = h W of the touch with
 itself. The penetration there is δ = -(g + m (u - u₀)), g and u₀ those without contact forces.
@@ -22,13 +22,13 @@ import math
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.tables import contacts as t
 
-#: of nearly rigid contacts: compliance as a share of that of the bodies, and steps in which a penetration fades
+#: of nearly rigid contacts: compliance as a share of the bodies' own, and number of steps in which a penetration decays
 SOFT, FADE = 1e-3, 20.0
-#: what answers less than this share of what it answers other ways does not move
+#: directions in which a body's response is below this share of that in others count as immovable
 STILL = 1e-12
-#: friction of at most so much is none: with less, squares of it and of what bounds it are out of range, N or N·m
+#: friction below this is none: squares of less, and of what bounds it, leave the range of numbers, N or N·m
 NOTHING = 1e-60
-#: Newton's steps: each but doubles the digits
+#: steps of Newton's method: each almost doubles the number of correct digits
 _STEPS = 30
 _DIGITS = 1e-15
 
@@ -94,7 +94,7 @@ def compliant_force(law, active, gap, before, r, A):
 
 @kernel
 def stored(law, depth):
-    """Work that a compliant contact takes up to a penetration without dissipation, over its stiffness."""
+    """Work that a compliant contact stores at a penetration, without dissipation, over its stiffness."""
     return _power(depth, law[t.K_EXPONENT]) * depth / (law[t.K_EXPONENT] + 1.0) if depth > 0.0 else 0.0
 
 
@@ -108,7 +108,7 @@ def most_returned(active, r, A):
 
 @kernel
 def rigid_force(active, r, A):
-    """f of a nearly rigid contact; none between bodies that cannot move along the normal."""
+    """f of a nearly rigid contact; 0 between bodies that cannot move along the normal."""
     return max(0.0, (active[t.AC_AIM] - r) / (A + active[t.AC_SOFT])) if active[t.AC_SOFT] > 0.0 else 0.0
 
 
@@ -126,7 +126,7 @@ def friction(a, b, c, x, y, most):
     Beyond the disc f_t = -(A + s)⁻¹ r with |f_t| = most; Newton's method in s for 1 / |f_t|, which is concave, begins
     at 0 and stays below (Moré and Sorensen 1983).
     """
-    least = STILL * (a + c)  # bodies that cannot move some way, as in a plane mechanism, need no force that way
+    least = STILL * (a + c)  # a direction in which bodies cannot move, as in a plane mechanism, needs no force
     if not least > 0.0:
         return 0.0, 0.0
     a, c = a + least, c + least

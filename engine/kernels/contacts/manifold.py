@@ -1,10 +1,9 @@
-"""The points at which two convex shapes touch: corners of what their features have in common, seen along the normal.
+"""The points at which two convex shapes touch: corners of the intersection of their features, seen along the normal.
 
-The face, rim or line with which each shape touches (`supports.py`) is cut by the other's, all in the plane across the
-normal, where heights along the normal are linear over a feature: so every point has a gap of its own. Of all corners
-those are kept that reach farthest in fixed directions across the normal, less where they are far apart; they keep
-their places while the shapes stay as they are. The last place is for the point where the shapes are nearest, if that
-is none of the corners.
+The face, rim or line with which each shape touches (`supports.py`) is clipped at that of the other, in the plane across
+the normal. Heights along the normal are linear over a feature, so each point has its own gap. The corners that reach
+farthest in fixed directions across the normal are kept; a gap makes a corner count less. They keep their places while
+the shapes do not move. The last place is for the point where the shapes are nearest, if that is not one of the corners.
 """
 
 from __future__ import annotations
@@ -19,21 +18,21 @@ from limberjack.engine.kernels.contacts.convex import SEARCH
 from limberjack.engine.kernels.contacts.distances import RIM_MISSED, RIM_TILT, column, meet, on_rim
 from limberjack.engine.tables import contacts as t
 
-#: touches that are not there, m
+#: gap of places without a touch, m
 _FAR = 1e300
-#: what a gap takes from how far a point reaches, for the choice of points
+#: in the choice of points, this times the gap is subtracted from a point's reach
 _STEEPNESS = 10.0
-#: the first direction in which points are chosen: askew to edges, which are often along axes
+#: the first direction in which points are chosen: oblique to edges, which are often along axes
 _COS_START, _SIN_START = math.cos(0.1), math.sin(0.1)
 _COS_SEVENTH, _SIN_SEVENTH = math.cos(2.0 * math.pi / 7.0), math.sin(2.0 * math.pi / 7.0)
 #: points are in features up to this beyond their edges, as a share of the smaller shape's size
 _EDGE = 1e-9
-#: lines along each other: the sine of the angle between them
+#: lines count as parallel if the sine of the angle between them is below this
 _ALONG = 0.1
-#: points nearer to each other than this share of the smaller shape's size are one
+#: points nearer to each other than this share of the smaller shape's size count as one
 _SAME = 1e-6
 
-#: features whose normals are nearer to each other than this cosine lie flat
+#: features lie flat on each other if the cosine of the angle between their normals exceeds this
 _FLAT = 0.99
 #: how much nearer than all chosen points shapes are where they are nearest, as a share of the smaller one's size; of
 #: rims `distances.RIM_MISSED`
@@ -49,14 +48,14 @@ SECOND = FIRST + f.FEATURE
 
 @kernel
 def _height(frame, feature, x):
-    """How far along the normal a feature's plane is above the place x."""
+    """Height of a feature's plane above the point x, along the normal."""
     m = load3(feature, f.F_NORMAL)
     return dot(sub(load3(feature, f.F_CENTRE), x), m) / dot(load3(frame, NORMAL), m)
 
 
 @kernel
 def choose(frame, rows, at, gap, n, place):
-    """Keep a point if it reaches farther than those known."""
+    """Keep a point if it reaches farther than those kept so far."""
     u, v = dot(place, load3(frame, ACROSS)), dot(place, load3(frame, ACROSS + 3))
     if gap < frame[LEAST]:
         frame[LEAST] = gap
@@ -135,7 +134,8 @@ def cut_edge(frame, rows, at, first, second, other, x, d):
 
 @kernel
 def _cut_disc(frame, rows, at, first, second, disc, other):
-    """Consider six points of a rim, fixed to the shape, that are over the other feature: it stands on these."""
+    """Consider six points of a rim, fixed to the shape, that are over the other feature: a standing shape needs
+    them."""
     centre, radius = load3(disc, f.F_CENTRE), disc[f.F_RADIUS]
     x, y = scale(radius, load3(disc, f.F_X)), scale(radius, load3(disc, f.F_Y))
     for i in range(6):
@@ -144,7 +144,7 @@ def _cut_disc(frame, rows, at, first, second, disc, other):
 
 @kernel
 def _is_flat_on_rim(first, second, n):
-    """Whether a rim touches along a normal from which neither of the features tilts: the shape stands."""
+    """Whether a rim touches with neither of the features tilted from the normal: the shape stands."""
     if first[f.F_KIND] != f.DISC and second[f.F_KIND] != f.DISC:
         return False
     flat = min(dot(n, load3(first, f.F_NORMAL)), -dot(n, load3(second, f.F_NORMAL)))
@@ -204,7 +204,7 @@ def _ends_along(frame, rows, at, first, second, own, other):
 
 @kernel
 def begin(frame, axis, n, reach, skin_a, skin_b, directions):
-    """No point is known yet. axis: the first across the normal n."""
+    """Begin without points. axis: the first axis across the normal n."""
     store3(frame, ACROSS, axis)
     store3(frame, ACROSS + 3, cross(n, axis))
     store3(frame, NORMAL, n)
@@ -216,7 +216,7 @@ def begin(frame, axis, n, reach, skin_a, skin_b, directions):
 
 @kernel
 def _axis_across(Ra, n):
-    """A direction across n that is fixed to the first shape, as far as it can be."""
+    """A direction across n that is fixed to the first shape, as far as possible."""
     axis = column(Ra, 2) if abs(dot(column(Ra, 2), n)) < 0.8 else column(Ra, 0)
     axis = add_scaled(axis, -dot(axis, n), n)
     return scale(1.0 / math.sqrt(dot(axis, axis)), axis)

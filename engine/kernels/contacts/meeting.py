@@ -1,4 +1,4 @@
-"""Where all pairs of shapes are at the end of a step without contact forces, and how they move there."""
+"""Positions and motion of all pairs of shapes at the end of a step without contact forces."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from limberjack.engine.kernels.contacts.walls import meet_funnel
 from limberjack.engine.tables import contacts as t
 from limberjack.engine.tables.plant import plant_view, vectors, work_view
 
-#: a touch goes this far beyond its body in a step, as a share of the shape's size, only to another corner
+#: if a touch moves farther than its body by this share of the shape's size in a step, it is at another corner
 _JUMP = 0.2
 
 
@@ -164,7 +164,7 @@ def _is_plain(first, second):
 
 @kernel
 def _far(met, pair, gap):
-    """A pair that is out of reach: its touches have the distance that it has at least."""
+    """A pair that is out of reach: its touches get the lower bound of its distance."""
     for i in range(pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES]):
         met[i, t.ME_GAP], met[i, t.ME_NEAR] = gap, 0.0
 
@@ -234,7 +234,7 @@ def find_touches(plant, work, h):
 
 @kernel
 def note_start(work):
-    """Where touches are now is where they are at the start of a step."""
+    """Keep the present touches as those at the start of a step."""
     for i in range(work.contacts.met.shape[0]):
         row = work.contacts.met[i]
         row[t.ME_BEGAN] = row[t.ME_NEAR]

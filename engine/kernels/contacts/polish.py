@@ -1,13 +1,13 @@
-"""Forces of all touches at once, for what each of them does now: open or closed, sticking or sliding one way.
+"""Forces of all touches at once, each in its present state: open or closed, sticking or sliding in a direction.
 
     closed      u + κ f = κ f₀ + u₀        κ = -du/df of its law, or of the work it may return, about what it is now
     open        f = 0
     sticking    u_t + ρ f_t = ρ f₀         ρ small: which of many sticking touches bears what stays as it is
     sliding     f_t = µ f d                d its direction now
 
-and with moments of torsional and rolling friction likewise, where u = u₀ + h W f. This is a step of Newton's method
-from where Gauss and Seidel's iteration has come; it forgets nothing over long stacks, where that iteration takes many
-sweeps.
+and likewise for the moments of torsional and rolling friction, where u = u₀ + h W f. This is a step of Newton's method
+that begins at the present result of the Gauss-Seidel iteration. It also converges for high stacks, for which that
+iteration takes many sweeps.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.contacts.laws import depth_at, law_force, law_slope
 from limberjack.engine.tables import contacts as t
 
-#: ρ as a share of what a touch answers to its own force
+#: ρ as a share of the touch's response to its own force
 _PROXIMAL = 1e-6
-#: forces slide where they come this near to the bound of friction
+#: a touch slides if its force is this near to the bound of friction
 _SLIDES = 1.0 - 1e-9
-#: so does the work that compliant touches return
+#: likewise the work that compliant touches return
 _RETURNS = 1.0 - 1e-9
 
 
@@ -125,7 +125,7 @@ def _swap(a, b, first, end):
 
 @kernel
 def _eliminate(work, m):
-    """Gauss with row pivots; whether the system is regular. Zeros below a pivot cost nothing."""
+    """Gaussian elimination with row pivots; returns whether the system is regular. Zeros below a pivot cost nothing."""
     A, x = work.contacts.system, work.contacts.right
     for k in range(m):
         best, most = k, abs(A[k, k])

@@ -10,7 +10,7 @@ from limberjack.engine.kernels.contacts.convex import separate
 from limberjack.engine.tables import contacts as t
 from limberjack.engine.tables.plant import plant_view, vectors, work_view
 
-#: what was found, at the end of the scratch of pairs: gap, normal 3, places 3 + 3 about the centre of the first shape
+#: the result, at the end of the scratch of pairs: gap, normal 3, places 3 + 3 about the centre of the first shape
 _FOUND = t.SCRATCH - 10
 
 

@@ -1,9 +1,9 @@
-"""The forces of an island: Gauss and Seidel's iteration over its touches, each solved by its own laws.
+"""The forces of an island: a Gauss-Seidel iteration over its touches, each solved by its own laws.
 
-For given bounds of friction the forces are the one solution of a convex problem, and the iteration descends to it. The
-bounds µ f follow the normal forces along the way; if that has not come to rest at last (a rod that jams, Painlevé
-1895), they are held for the last sweeps, so that these do. Between sweeps the forces of all touches are solved for at
-once (`polish.py`), for what each of them does then.
+For given bounds of friction the forces are the unique solution of a convex problem, and the iteration descends to it.
+The bounds µ f follow the normal forces during the iteration. If that does not converge (a rod that jams, Painlevé
+1895), the bounds are held constant for the last sweeps, so that these converge. Between sweeps the forces of all
+touches are solved for at once (`polish.py`), each in its state at that moment.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from limberjack.engine.kernels.contacts.laws import STILL, compliant_force, fric
 from limberjack.engine.kernels.contacts.polish import law_of, polish
 from limberjack.engine.tables import contacts as t
 
-#: how small the changes of forces are at the end beside the largest one
+#: the iteration ends when changes of forces are below this share of the largest force
 REST = 1e-10
-#: sweeps at first; then so many times one solution for all touches and sweeps behind it, unless there are more touches
-#: than that pays for; sweeps at last
+#: first sweeps; then so many times a solution for all touches followed by sweeps, unless there are more touches than
+#: that pays for; last sweeps
 FIRST, ROUNDS, BETWEEN, SWEEPS = 2, 12, 2, 200
 MOST_POLISHED = 64
 
 
 @kernel
 def _spread(work, n, i, d, e, f):
-    """Velocities of all blocks answer to changes [d; e; f] of the forces of block i."""
+    """Update the velocities of all blocks for the changes [d; e; f] of the forces of block i."""
     a, b, c = work.contacts.answer[3 * i], work.contacts.answer[3 * i + 1], work.contacts.answer[3 * i + 2]
     speed = work.contacts.speed
     for j in range(3 * n):
@@ -32,7 +32,7 @@ def _spread(work, n, i, d, e, f):
 
 @kernel
 def _normal(work, i, law):
-    """The normal force of block i for what all others do."""
+    """The normal force of block i, given all other forces."""
     active, at = work.contacts.active[i], 3 * i
     own = work.contacts.answer[at, at]
     r = work.contacts.speed[at] - own * active[t.AC_FORCE]
@@ -46,7 +46,7 @@ def _normal(work, i, law):
 
 @kernel
 def _twist(work, i):
-    """The moment about the normal, of block i, for what all others do."""
+    """The moment about the normal of block i, given all other forces."""
     active, A, at = work.contacts.active[i], work.contacts.answer, 3 * i
     own, most = A[at, at], active[t.AC_TWIST]
     if not own > STILL * (A[at + 1, at + 1] + A[at + 2, at + 2]):
@@ -83,7 +83,7 @@ def _relax(plant, work, n, i, held):
 
 @kernel
 def _start(work, n):
-    """Velocities of all blocks with the forces of now."""
+    """Velocities of all blocks with the present forces."""
     for i in range(n):
         for c in range(3):
             work.contacts.speed[3 * i + c] = work.contacts.active[i, t.AC_FREE + c]

@@ -1,8 +1,8 @@
-"""Convex shapes from without: where one is farthest along a direction, and the flat, rim or line with which it touches.
+"""Support points of convex shapes along a direction, and the features (face, rim or line) with which they touch.
 
-Balls and capsules are a point and a segment, their cores, in a skin of their radius; cylinders are cones with equal
-radii. Directions and places are in inertial axes, about the centre of the pair's first shape: far from the origin,
-as in an orbit, differences of places would lose digits.
+A ball is a point, and a capsule a segment (their cores), with a skin of their radius; cylinders are cones with equal
+radii. Directions and positions are in inertial axes, about the centre of the pair's first shape: far from the origin,
+as in an orbit, differences of positions would lose digits.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.contacts.distances import column, component
 from limberjack.engine.tables import contacts as t
 
-#: numbers of a feature: how many corners, its radius, its centre, the normal of its plane, its axes, corners
+#: numbers of a feature: count of corners, its radius, its centre, the normal of its plane, its axes, corners
 FEATURE = 16 + 3 * t.MOST_CORNERS
 F_KIND, F_CORNERS, F_RADIUS, F_CENTRE, F_NORMAL, F_X, F_Y, F_CORNER = 0, 1, 2, 3, 6, 9, 12, 16
 #: kinds of features
 POINT, LINE, DISC, POLYGON = range(4)
 
-#: directions across an axis shorter than this are none
+#: parts of a direction across an axis that are shorter than this count as zero
 _NO_LENGTH = 1e-12
-#: no corner is as far
+#: farther than any corner
 _NO_END = 1e300
-#: a capsule's axis that is nearer to the normal touches with one end alone; cosine
+#: a capsule whose axis is nearer to the normal touches with one end only; cosine
 _END_ON = 0.9
-#: faces that look farther away from the normal touch with a corner alone; cosine
+#: a face whose normal is farther from the contact normal touches with one corner only; cosine
 STEEP = 0.1
 
 
@@ -147,7 +147,7 @@ def _cone_feature(f, R, p, sizes, n):
 
 @kernel
 def _box_feature(f, R, p, size, n):
-    """The face that looks most along n; corners counter-clockwise from outside."""
+    """The face whose normal is nearest to n; corners counter-clockwise from outside."""
     face, most = 0, -1.0
     for i in range(3):
         if abs(dot(column(R, i), n)) > most:
@@ -168,7 +168,7 @@ def _box_feature(f, R, p, size, n):
 
 @kernel
 def _mesh_feature(plant, collider, f, R, p, n):
-    """The face that looks most along n of those at the farthest corner."""
+    """Of the faces at the farthest corner, the one whose normal is nearest to n."""
     parts, local = plant.contacts, unrot(R, n)
     corner = mesh_corner(plant, collider, local)
     first, best, most = parts.corner_int[corner, t.ML_FIRST], -1, STEEP
@@ -202,7 +202,7 @@ def triangle_feature(f, a, b, c, n):
 
 @kernel
 def find_feature(plant, collider, f, shape, R, p, size, n):
-    """f: that with which a shape's core touches along n, which is out of it."""
+    """Write to f the feature with which a shape's core touches along n, the outward normal."""
     if shape == t.BOX:
         _box_feature(f, R, p, size, n)
     elif shape == t.MESH:

@@ -1,4 +1,4 @@
-"""Contact forces of a step: implicit in it, constant over it.
+"""Contact forces of a step: found implicitly at its end, constant over it.
 
 0. touches that have acted for more than a step are held: a goes with their last forces, so that what rests is at rest.
    Those that turn out to be at another corner at the end of the step are not, and a is found again
@@ -41,7 +41,7 @@ from limberjack.engine.kernels.sweeps.forward_dynamics import settle_with
 from limberjack.engine.tables import contacts as t
 from limberjack.engine.tables.plant import C_Q, C_V, Q_PASS, S_Q, V_PASS, plant_view, touch_place, vectors, work_view
 
-#: what `touch` returns if accelerations have to be found again, and how often at most
+#: returned by `touch` if accelerations have to be computed again, and how often at most
 AGAIN, MOST_TRIES = -1, 2
 # rows of work.vstage and work.qstage; accelerations of a step's start
 _A, _NEXT, _MEAN, _THERE = 0, V_PASS, V_PASS + 1, Q_PASS
@@ -52,7 +52,7 @@ _NO_WORK = 1e-40
 
 @kernel
 def copy_touches(source, target):
-    """All of what touches do."""
+    """Copy the state of all touches."""
     for i in range(source.shape[0]):
         for c in range(t.TOUCH):
             target[i, c] = source[i, c]
@@ -60,13 +60,13 @@ def copy_touches(source, target):
 
 @kernel
 def take_touches(ints, work, state):
-    """work.contacts.touch as the State has it."""
+    """Copy the touches from the State to work.contacts.touch."""
     copy_touches(matrix_view(state, touch_place(ints), ints[t.C_TOUCHES], t.TOUCH), work.contacts.touch)
 
 
 @kernel
 def keep_touches(ints, work, state):
-    """The State as work.contacts.touch has it."""
+    """Copy the touches from work.contacts.touch to the State."""
     known = matrix_view(state, touch_place(ints), ints[t.C_TOUCHES], t.TOUCH)
     for i in range(known.shape[0]):
         row = work.contacts.touch[i]
@@ -79,7 +79,7 @@ def keep_touches(ints, work, state):
 
 @kernel
 def hold_touches(work):
-    """Only touches that have acted for more than one step go on, for now: an impact does not come twice."""
+    """Hold only the forces of touches that have acted for more than one step: an impact must not act twice."""
     for i in range(work.contacts.touch.shape[0]):
         known = work.contacts.touch[i]
         if known[t.TO_ACTS] < 2.0:
@@ -116,7 +116,7 @@ def _let_go(plant, work, h, tries):
 
 @kernel
 def _predict(plant, work, q, v, h, share):
-    """The end of the step with the forces that are held: links are placed there and move, touches are known."""
+    """Compute the end of the step with the held forces: poses and velocities of the links, and touches there."""
     ahead, mean, there, a = work.vstage[_NEXT], work.vstage[_MEAN], work.qstage[_THERE], work.vstage[_A]
     for j in range(v.shape[0]):
         mean[j] = a[j]
@@ -143,8 +143,8 @@ def _rebound(met, free, e, h, share):
 
     In free flight with du/dt = c the integrator keeps E = (u + (s - ½) c h)² - 2 c g, where gaps g move along the mean
     rate (s = ½) or with Euler's methods along the new one (s = 1). After the impact E is e² times what it was, at the
-    gap g + s h (u' - u). Without c that is u' = -e u; a ball that hops would then gain what it fell in the step, again
-    and again.
+    gap g + s h (u' - u). Without c that is u' = -e u, with which a bouncing ball would gain the energy of its fall in
+    the step at every bounce.
     """
     c = (free - met[t.ME_CAME]) / h if met[t.ME_BEGAN] > 0.0 else 0.0
     gap, ahead = met[t.ME_GAP], free + (share - 0.5) * c * h
@@ -167,7 +167,7 @@ def _take_stored(work, active, law, h):
 
 @kernel
 def _keep_stored(known, active, law, speed, h):
-    """Work that the normal force of a compliant touch did is not stored any more."""
+    """Subtract the work that the normal force of a compliant touch did from the work that it stores."""
     power = active[t.AC_STORED] - active[t.AC_FORCE] * (active[t.AC_CAME] + speed)
     left = 0.5 * h * power / law[t.K_STIFFNESS]
     known[t.TO_STORED] = left if left > _NO_WORK else 0.0
@@ -175,7 +175,7 @@ def _keep_stored(known, active, law, speed, h):
 
 @kernel
 def _prepare(plant, work, i, n, h, share):
-    """What the laws of the forces in block i, one of n, need to know beside their velocity."""
+    """Prepare the numbers that the laws of the forces in block i, one of n, need besides their velocity."""
     active = work.contacts.active[i]
     j = int(active[t.AC_TOUCH])
     if active[t.AC_TURNS] > 0.0:
@@ -197,7 +197,7 @@ def _prepare(plant, work, i, n, h, share):
     e = law[t.K_RESTITUTION]
     if e > 0.0 and free < 0.0 and gap < 0.0 and work.contacts.touch[j, t.TO_LAW] == 0.0:
         rebound = _rebound(met, free, e, h, share)
-        if n == 1:  # there is none beside it for which it had to be soft
+        if n == 1:  # there is no touch beside it for which it would have to be soft
             rebound += SOFT * (rebound - free)
         active[t.AC_AIM] = max(active[t.AC_AIM], rebound)
 

@@ -1,4 +1,4 @@
-"""All forces along hinges and from thrusters at a state; drives with states of their own are taken up before."""
+"""All forces along hinges and from thrusters at a state; drives that have states must be prepared before."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from limberjack.engine.tables.plant import device_states
 def applied_forces(plant, work, q, v, command):
     """work.tau = all hinge and actuator forces; their derivatives in rows of work.vstage. Thrusts as well.
 
-    Motors and valves act as they were started for this part of a step, or by `drives_now`.
+    Motors and valves act as prepared for this part of a step, or by `drives_now`.
     """
     stiffness, damping = work.vstage[STIFFNESS], work.vstage[DAMPING]
     hinge_forces(plant, q, v, work.tau, stiffness, damping)
@@ -30,7 +30,7 @@ def applied_forces(plant, work, q, v, command):
 
 @kernel
 def drives_now(ints, plant, work, state, q, v, command):
-    """Motors, valves and elements with commands act as they do at State."""
+    """Prepare motors, valves and elements with commands to act as they do at State."""
     drives = device_states(ints, state)[1]
     take_motors(plant, work, drives)
     start_motors(plant, work, q, v, command, 0.0)

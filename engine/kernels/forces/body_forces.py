@@ -136,7 +136,7 @@ def _swelling(table, at, full, n, blocks, b, eta):
 
 @kernel
 def _pull_modes(plant, work, k, f, c, T):
-    """The modes of link k get their share of the field: f as of a body of mass 1."""
+    """Add the field's forces on the modes of link k; f as of a body of mass 1."""
     modal = plant.flexible.modal_int[plant.topo[k, t.SLOT]]
     parts, table, at = modal_view(modal, work.modal), plant.flexible.table, modal[MI_TABLE]
     n, blocks, full = modal[MI_MODES], blocks_of(modal[MI_MODES]), modal[MI_FULL] > 0

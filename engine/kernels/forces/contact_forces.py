@@ -10,7 +10,7 @@ from limberjack.engine.tables import contacts as t
 
 @kernel
 def _push_at(work, row, x, f, m):
-    """A force at the place x and a moment, inertial axes; the ground takes any."""
+    """Apply a force at the point x, and a moment, inertial axes; those on the ground are dropped."""
     if row > 0:
         pose = work.pose[row]
         R = load9(pose, 0)
@@ -19,7 +19,7 @@ def _push_at(work, row, x, f, m):
 
 @kernel
 def push_touches(plant, work):
-    """Forces of all touches that act join work.wrench; links are placed in the inertial frame."""
+    """Add the forces of all touches that act to work.wrench; links are placed in the inertial frame."""
     for i in range(plant.contacts.pair_int.shape[0]):
         pair = plant.contacts.pair_int[i]
         for j in range(pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES]):

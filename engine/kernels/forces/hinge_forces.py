@@ -19,7 +19,8 @@ from limberjack.engine.tables.plant import device_states, plant_view, work_view
 
 #: rows of work.vstage: the forces' derivatives
 STIFFNESS, DAMPING = 5, 6
-#: how exactly Coulomb friction holds at the end of an implicit step of a model with contacts, of its largest force
+#: tolerance of Coulomb friction at the end of an implicit step of a model with contacts, as a share of its largest
+#: force
 _FOUND = 1e-6
 
 
@@ -36,8 +37,8 @@ def _friction(dof, rate):
 
 @kernel
 def end_friction(plant, work, v, ahead):
-    """Coulomb friction on hinges becomes what it is at the rates `ahead` at the end of a step, as a damper that stops
-    at zero; where these are those of its start it stays."""
+    """Replace Coulomb friction on hinges by its value at the rates `ahead` at the end of a step, as a damper that stops
+    at zero; where these rates are those of the start it is unchanged."""
     for j in range(v.shape[0]):
         dof = plant.dof[j]
         most, scale = dof[t.D_FRICTION], dof[t.D_FRICTION_RATE]
@@ -111,7 +112,7 @@ def drive_force(mode, values, x, rate, command, i):
 
 @kernel
 def spent(values, rate, force):
-    """Whether an actuator is at its largest rate, and its force would lead beyond."""
+    """Whether an actuator is at its largest rate, and its force would exceed it."""
     return abs(rate) >= values[t.AC_RATE] and force * rate > 0.0
 
 

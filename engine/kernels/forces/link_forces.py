@@ -46,7 +46,7 @@ def flow_for(thruster, command):
 
 @kernel
 def set_inputs(plant, work, command):
-    """Thrusts, external forces and fields from the commands; valves are as they were set for the step."""
+    """Set thrusts, external forces and fields from the commands; valves keep their state of this step."""
     for i in range(plant.elements.external_force.shape[0]):
         first = plant.elements.external_force_int[i, t.EF_COMMAND]
         for j in range(t.PUSHED):
@@ -64,14 +64,14 @@ def set_inputs(plant, work, command):
 
 @kernel
 def rest_touches(work):
-    """No contact forces."""
+    """Clear the contact forces."""
     for i in range(work.contacts.touch.shape[0]):
         work.contacts.touch[i, TO_ACTS] = 0.0
 
 
 @kernel
 def no_inputs(plant, work):
-    """All thrusters off, and no external or contact forces."""
+    """Switch all thrusters off, and clear external and contact forces."""
     rest_touches(work)
     for i in range(plant.elements.external_force.shape[0]):
         for j in range(t.PUSHED):
@@ -82,7 +82,7 @@ def no_inputs(plant, work):
 
 @kernel
 def push(work, row, n, f):
-    """Moment and force, at O in the axes of a link, join work.wrench."""
+    """Add a moment and a force, at O in the axes of a link, to work.wrench."""
     wrench = work.wrench[row]
     store3(wrench, 0, add(load3(wrench, 0), n))
     store3(wrench, 3, add(load3(wrench, 3), f))
@@ -98,7 +98,7 @@ def needs_poses(plant):
 
 @kernel
 def _push_node(plant, work, node, n, f):
-    """Moment and force at a node, in inertial axes, join work.wrench; the ground takes any."""
+    """Add a moment and a force at a node, in inertial axes, to work.wrench; those on the ground are dropped."""
     row = plant.node_row[node]
     if row > 0:
         R = load9(work.pose[row], 0)
@@ -108,7 +108,7 @@ def _push_node(plant, work, node, n, f):
 
 @kernel
 def _pull_spring(plant, work, ends, values):
-    """A spring; none where its ends are in one place, so that it has no direction."""
+    """Apply a spring's force; none if its ends coincide, so that it has no direction."""
     first, second = ends[t.SP_FIRST], ends[t.SP_SECOND]
     d = sub(node_pose(plant, work, second)[1], node_pose(plant, work, first)[1])
     length = math.sqrt(dot(d, d))
@@ -154,7 +154,7 @@ def _rows(values, at, w, v):
 
 @kernel
 def _push_bushing(plant, work, ends, values):
-    """A bushing: its force acts at node 2, on both sides."""
+    """Apply a bushing's force to both sides; it acts at node 2."""
     first, second = ends[t.BU_FIRST], ends[t.BU_SECOND]
     R, p = node_pose(plant, work, first)
     R_second, p_second = node_pose(plant, work, second)
@@ -182,7 +182,7 @@ def _push_external(plant, work, node, follows, pushed):
 
 @kernel
 def push_links(plant, work):
-    """Forces of all these elements join work.wrench; links are placed and move."""
+    """Add the forces of all these elements to work.wrench; links are placed and move."""
     for i in range(plant.elements.thruster.shape[0]):
         values = plant.elements.thruster[i]
         f = scale(work.elements.thrust[i], load3(values, t.T_AXIS))

@@ -7,9 +7,9 @@ Seen at the joint (torques times the ratio N, angles over it; K = N k_t, J = N²
     elastic gear   J dω/dt = K i - friction(ω) - T,  ω = dφ/dt
                    T = k (x ∓ gap) + c (ω - v) beyond the gap, x = φ - q; pushing only
 
-Over a part h of a step these are solved linearly implicitly, stable for any h, with the joint's rate v of that part as
-the unknown: T = F - C v. F and C act on the mechanism as those of any damper, and `finish_motors` follows with the rate
-that came about. At h = 0 the same equations give the torque at a state.
+Over a part h of a step these equations are solved linearly implicitly, which is stable for any h, with the joint's rate
+v in that part as the unknown: T = F - C v. F and C act on the mechanism like those of any damper; `finish_motors` then
+advances the motor with the resulting rate. At h = 0 the same equations give the torque at a state.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def motor_force(plant, work, m, rate):
     if plant.drives.motor_int[m, dr.MO_ELASTIC] == 0:
         friction, slope = rotor_friction(plant.drives.motor[m], rate)
         return force - friction, c + slope
-    if now[dr.MW_SIDE] * force <= 0.0:  # a flank does not pull
+    if now[dr.MW_SIDE] * force <= 0.0:  # a flank only pushes
         return 0.0, 0.0
     return force, c
 
@@ -128,7 +128,8 @@ def motor_force(plant, work, m, rate):
 def finish_motors(plant, work, v_new, v_mean, h):
     """work.drives.state after a part h of a step.
 
-    v_new : (nv,) rates at its end; v_mean : those at which torques acted, so that the rotor loses what the joint gets
+    v_new : (nv,) rates at its end; v_mean : rates at which torques acted, so that the rotor loses the energy that the
+        joint gains
     """
     for m in range(plant.drives.motor.shape[0]):
         row, x, now = plant.drives.motor_int[m], work.drives.state[m], work.drives.now[m]

@@ -1,8 +1,8 @@
-"""A valve before a thruster: it answers a command late, and once open stays open for its shortest pulse.
+"""The valve of a thruster: it follows a command after a delay, and once open stays open for its shortest pulse.
 
 Commands are constant over steps; delayed by d = n h + r, step s is driven by command s - n - 1 for the time r and by
-command s - n for the rest. The valve opens and closes at these times and when its shortest pulse ends, so that the
-impulse of a step, and with it its mean thrust, is exact whatever the step.
+command s - n for the rest. The valve opens and closes at these times and when its shortest pulse ends, so the impulse
+of a step, and thus its mean thrust, is exact for any step size.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Λ = J M⁻¹ J* of the loops by force and the forces that answer it (000 STEPs C and D).
+"""Λ = J M⁻¹ J* of the loops by force, and the solution for their forces (000 STEPs C and D).
 
     Λ = Σ e* D⁻¹ e over the velocities that two loops both move;   Λ f = c
 
-A block stays zero where two loops move no common body, and rows end where nothing follows but zeros; the Cholesky
-factor U* U keeps these ends. Rows are scaled to a unit diagonal. Rows that depend on those before them are left out of
-the factor: their pivots are too small. Where it is known from the mechanism how many depend on others, the pivots that
-are kept are as large as they can be, since next to closed loops such rows seem to be independent, and to ask for
-accelerations that the mechanism does not need. The forces of all rows that move the same and have least norm are found
-by conjugate gradients, which begin at zero and stay where Λ does not vanish. Which rows take part, what is scaled and
-what is factored stays in work.loops.solve for further right-hand sides.
+A block is zero if two loops move no common body. For each row the last nonzero column is known, and the Cholesky factor
+U* U has the same ends. Rows are scaled to a unit diagonal. Rows that depend on earlier ones have too small pivots and
+are left out of the factor. If the mechanism tells how many rows depend on others, the largest possible pivots are kept:
+with loops that are not quite closed, dependent rows seem independent and would demand accelerations that the mechanism
+does not need. Conjugate gradients find, among all forces with the same effect, those of least norm; they begin at zero
+and stay where Λ does not vanish. The choice of rows, their scales and the factor stay in work.loops.solve for further
+right-hand sides.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from limberjack.engine.kernels.nodes.dispatch_loops import weight
 from limberjack.engine.tables import loops as lp
 from limberjack.engine.tables.plant import NV, VI
 
-#: a row moves nothing where Λ_ii is this small beside what a row of its size could move: e is rounding (squared)
+#: a row moves nothing if Λ_ii is below this share of that of a typical row of its size: e is then rounding (squared)
 IDLE = 1e-24
-#: a row is left out where its pivot, of unit rows, or how much it moves beside other rows of its loop is not above
-#: RANK; in accelerations already where it moves not more than COAST. Squares of the limits in `elimination.py`
+#: a row is left out if its pivot, of unit rows, or its mobility relative to other rows of its loop is not above RANK;
+#: in accelerations already if its mobility is not above COAST. Squares of the limits in `elimination.py`
 RANK, COAST = 1e-10, 1e-9
-#: the same where the rows are exact, and of rows that are held
+#: the same for exact rows, and for rows that are held
 KEEN = 1e-14
-#: rows are weak whose pivot or share is less
+#: rows with a smaller pivot or share are weak
 WEAK = 2.5e-3
 #: the first limit where rows depend on each other, what it is lowered by while too few are found, and how often
 SOUND, LOWER, TRIES = 0.5, 0.3, 12
-#: the square of the rest at which conjugate gradients end, as a share of that at their beginning
+#: conjugate gradients end when the square of the residual falls below this share of its initial value
 REST = 1e-30
 
 
@@ -140,7 +140,7 @@ def _row_of_blocks(plant, work, a, end):
 
 @kernel
 def is_linear(plant, l, i):
-    """Whether row i of loop l says something of distances."""
+    """Whether row i of loop l constrains distances."""
     a = plant.loops.loop[l]
     if plant.loops.loop_int[l, lp.L_KIND] == lp.DISTANCE:
         return True
@@ -207,7 +207,7 @@ def _assemble(plant, work):
 
 @kernel
 def _eliminate(factor, k, stop):
-    """Row k of the factor, whose diagonal is inverted, taken out of the rows below."""
+    """Subtract row k of the factor, whose diagonal is inverted, from the rows below."""
     pivot = factor[k]
     for j in range(k + 1, stop, LANES):
         store_lanes(pivot, j, pivot[k] * load_lanes(pivot, j))
@@ -345,7 +345,7 @@ def _descend(work, n, x, rest):
 
 @kernel
 def least_forces(work):
-    """The forces in SO_FORCE as those of least norm, in unit rows, that move the same; SO_RIGHT is overwritten.
+    """Replace the forces in SO_FORCE by those of least norm, in unit rows, with the same effect; overwrites SO_RIGHT.
 
     What conjugate gradients leave is added by the factor, so that what moves is the same to rounding.
     """

@@ -88,7 +88,7 @@ def hand_columns(plant, work, k, parts, b, inside, w, u):
 
 @kernel
 def hand_on(plant, work, k, parts, inside, P, n, f):
-    """P and z of a body and of those in its group that it carries, to its parent."""
+    """Hand P and z of a body, and of those in its group that it carries, to its parent."""
     topo = plant.topo[k]
     if topo[CARRIER]:
         whole = parts.whole[topo[MEMBER]]
@@ -103,7 +103,7 @@ def hand_on(plant, work, k, parts, inside, P, n, f):
 
 @kernel
 def inward_member(plant, work, k, P, n, f):
-    """One body of a group; its P = (Pa, Pc, Pl) and z = [n; f] hold the shares of the children outside the group."""
+    """Process one body of a group; P = (Pa, Pc, Pl) and z = [n; f] contain the shares of children outside the group."""
     topo, row = plant.topo[k], work.rows[k + 1]
     g, member = topo[GROUP], topo[MEMBER]
     group = plant.loops.group_int[g]
@@ -215,7 +215,7 @@ def solve_node(plant, work, g, parts, vdot, bias):
 
 @kernel
 def outward_member(plant, work, k, v, vdot):
-    """α of one body of a group; its first body solves for the accelerations of them all."""
+    """α of one body of a group; for its first body also solve for the accelerations of the whole group."""
     topo, row = plant.topo[k], work.rows[k + 1]
     if topo[MEMBER] == 0:
         parts = group_view(plant.loops.group_int[topo[GROUP]], work.loops.group)

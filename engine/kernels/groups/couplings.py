@@ -31,7 +31,7 @@ def term_curvature(c, x):
 
 @kernel
 def coefficient(plant, l, t, q):
-    """What the velocity of term t counts in its row: the row's generalized force along it."""
+    """Coefficient of the velocity of term t in its row: the row's generalized force along it."""
     if plant.loops.loop_int[l, lp.L_KIND] == lp.LOCK:
         return 1.0
     return term_slope(plant.loops.term[t], q[plant.loops.term_int[t, lp.TM_Q]])

@@ -1,15 +1,15 @@
-"""A group's rows solved for its dependent velocities (001 eqs. 58 to 60), by Gauss and Jordan with sparse skipping.
+"""Solves a group's rows for its dependent velocities (001 eqs. 58 to 60), by Gauss-Jordan elimination that skips zeros.
 
     Y1 θ̇_D + Y2 θ̇_R = c   ⟹   θ̇_D = Y1⁻¹ c - Y1⁻¹ Y2 θ̇_R
 
-y[j] holds the coefficients of velocity j in all rows, one a lane, so that one vector instruction works on eight rows;
-y[n] holds the right-hand sides c. A column whose velocity is solved for makes room for one of Y1⁻¹, which answers to
-right-hand sides that come later. The pivots are the dependent velocities that were chosen when the model was built,
-each in the row that was paired with it, or where that is small, or rows depend on others, in the row where it counts
-most; where the set is close to singular, rows and velocities are chosen again by complete pivoting, whose pivots never
-make X larger than need be. y[n + 1] holds 0 for rows that are not solved, 1 for those that are, 2 for weak ones.
-The motion does not depend on the choice. As many rows are solved as are independent in general: the others follow
-where the loops are closed, and next to that say nothing that could be trusted.
+y[j] holds the coefficients of velocity j in all rows, one per lane, so that one vector instruction works on eight rows;
+y[n] holds the right-hand sides c. The column of a solved velocity is overwritten by one of Y1⁻¹, with which later
+right-hand sides are solved. The pivots are the dependent velocities that were chosen when the model was built, each in
+the row that was paired with it. If that pivot is small, or if rows depend on others, the velocity takes the row with
+its largest coefficient. If the set is close to singular, complete pivoting chooses rows and velocities again, which
+keeps X as small as possible. y[n + 1] holds 0 for rows that are not solved, 1 for those that are, 2 for weak ones.
+The motion does not depend on the choice. As many rows are solved as are independent in general. The others are
+satisfied if the loops are closed; if the loops are nearly closed, what these rows demand is not reliable.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.tables import loops as lp
 
-#: a pivot of scaled rows that needs no search for a larger one
+#: a pivot of scaled rows that is good enough without a search for a larger one
 GOOD = 0.1
-#: below this pivot of scaled rows a row says nothing (rank drops, as in a singular configuration). RANK where loops are
-#: closed again: a residual of RANK² does not tell the branches of a mechanism apart. COAST in accelerations: the stages
-#: of an integrator do not close the loops, and what a row then asks for grows with the inverse of its pivot
+#: a row with a smaller pivot, of scaled rows, is ignored (the rank drops, as in a singular configuration). RANK for
+#: closing loops: a residual of RANK² does not distinguish the branches of a mechanism. COAST for accelerations: the
+#: stages of an integrator do not close the loops, and the effect of that grows with the inverse of the pivot
 RANK, COAST = 1e-5, 1e-4
-#: the same where the rows are exact, and of rows that are held
+#: the same for exact rows, and for rows that are held
 KEEN = 1e-12
 
 
@@ -54,7 +54,7 @@ def _solve_row(y, n, width, d, i):
 
 @kernel
 def _largest(y, n, m, d):
-    """The open row where velocity d counts most, and how much: (row, size)."""
+    """The row, among those not yet solved, with the largest coefficient of velocity d: (row, size)."""
     best, size = 0, -1.0
     for i in range(m):
         if y[n + 1, i] == 0.0 and abs(y[d, i]) > size:
@@ -114,13 +114,13 @@ def eliminate(parts, listed, start, n, m, rank, least, freely):
 
 @kernel
 def is_held(parts):
-    """Whether rows and independent velocities are those of the last elimination."""
+    """Whether to keep the rows and independent velocities of the last elimination."""
     return parts.head[lp.GH_CHOICE] == lp.HELD
 
 
 @kernel
 def is_poor(parts):
-    """Whether rows and velocities that suit the present configuration better are to be looked for."""
+    """Whether to search for rows and velocities that suit the present configuration better."""
     head = parts.head
     return head[lp.GH_PIVOT] < (lp.SPENT * head[lp.GH_FIRST] if is_held(parts) else lp.KEEP)
 

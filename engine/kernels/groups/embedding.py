@@ -6,9 +6,9 @@
                   P(parent) += Σ φ P φ* - U D⁻¹ U*,   z(parent) += Σ φ (z + P α') + U D⁻¹ ε      (001 eqs. 50 to 55)
     base to tip   θ̈_R = D⁻¹ (ε - U* α(parent)),   θ̈ = X θ̈_R + β                                  (001 eqs. 56, 57)
 
-A(k), the columns of φ* H* X (k), lie in lanes: eight independent velocities to a vector instruction. Bodies of a group
-hand their articulated inertia on unreduced; the reduction by U D⁻¹ U* is made once, at the group's first body. A group
-on the ground hands on nothing: there α' begins with -g, and U is not needed.
+A(k), the columns of φ* H* X (k), lie in lanes: one vector instruction works on eight independent velocities. Bodies of
+a group hand on their articulated inertia unreduced; the group's first body applies the reduction by U D⁻¹ U* once. A
+group on the ground hands on nothing: there α' begins with -g, and U is not needed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from limberjack.engine.tables.plant import plant_view, vectors, work_view
 
 @routine(WHOLE, FLOATS, WHOLE)
 def choose_routine(ints, floats, vector, g, q, which):
-    """The group's rows solved for the velocities that suit the present configuration best."""
+    """Solve the group's rows for the velocities that suit the present configuration best."""
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     group = plant.loops.group_int[g]
     parts = group_view(group, work.loops.group)
@@ -152,7 +152,7 @@ def _embed(plant, work, g, q, v):
 
 @kernel
 def embed_groups(plant, work, q, v):
-    """Every group of a model whose bodies are placed."""
+    """Embed every group of a model whose bodies are placed."""
     for g in range(plant.loops.group_int.shape[0]):
         _embed(plant, work, g, q, v)
 

@@ -1,7 +1,8 @@
 """The rows of a group's loops over its velocities: y of `elimination.py`.
 
-A loop's forces on its bodies (closures.py) go down both chains to the last common body, all rows at once; what a
-velocity's hinge sees of them is its coefficient in the rows: Y = H φ (coblock), the Jacobian J_o - J_p of 001 eq. 58.
+A loop's forces on its bodies (loop_rows.py) are propagated down both chains to the last common body, all rows at once.
+Their component along a hinge's velocity is its coefficient in the rows: Y = H φ (coblock), the Jacobian J_o - J_p of
+001 eq. 58.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def fill_right(plant, work, group, which, right):
 def fill_rows(plant, work, group, parts, q, which):
     """y: all rows of the group, with the right-hand sides -work.loops.row[l, which + i].
 
-    Loops come in the order of their rows, since eight lanes are stored for however few rows a loop has.
+    Loops are in the order of their rows, since eight lanes are stored even for a loop with fewer rows.
     """
     y, at, n = parts.y, group[lp.GI_DOF], group[lp.GI_DOFS]
     for j in range(n + 2):

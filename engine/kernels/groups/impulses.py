@@ -1,13 +1,13 @@
-"""What all velocities answer to a change of dependent ones, with the factors that the last accelerations left.
+"""The response of all velocities to a change of dependent ones, with the factors of the last accelerations.
 
     base to tip   c(k) = φ* c(parent) + H*(k) β(k), 0 at the group's parent, β the change of dependent velocities
     tip to base   z' = P c + Σ φ z⁺,   ε = -X* (armature β) - Σ A* z',   z(parent) += Σ φ z' + U D⁻¹ ε
                   outside of groups   ε = -H z,   z⁺ = z + U D⁻¹ ε
     base to tip   as for any ε (`multipliers.answer_body`), with β
 
-These are the equations of `embedding.py` without what does not change along: P, D, U, X and A. The change of all
-velocities is the least one by the mass matrix of the last accelerations, so it conserves the momentum, up to what the
-model has moved since.
+These are the equations of `embedding.py` with constant P, D, U, X and A. The change of all velocities is the smallest
+one in the norm of the mass matrix of the last accelerations. It therefore conserves momentum, except for the effect of
+the model's motion since then.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from limberjack.engine.tables.loops import GH_FREE, GI_BODIES, GI_BODY, GI_DOF, 
 
 @kernel
 def _clear_force(sums):
-    """z = 0 in the sums that children hand to their parent."""
+    """Set z = 0 in the sums that children hand to their parent."""
     store3(sums, t.A_Z, ZERO)
     store3(sums, t.A_Z + 3, ZERO)
 
@@ -131,7 +131,8 @@ def _hinge_in(plant, work, k):
 
 @kernel
 def _ends(topo):
-    """Whether nothing asks how a body moves: a member of a group that carries none and is not its first."""
+    """Whether the body's motion is not needed: it belongs to a group, carries none of its bodies and is not its
+    first."""
     return topo[t.GROUP] >= 0 and topo[t.MEMBER] > 0 and topo[t.LEAF] > 0 and topo[t.CARRIER] == 0
 
 

@@ -1,4 +1,4 @@
-"""Where the two frames of a loop are, how they move, and the forces that its rows put on its two bodies.
+"""Position and motion of the two frames of a loop, and the forces that its rows exert on its two bodies.
 
     R, d                     frame b in frame a (tables/loops.py); rows a: a · [w; u] = 0
     r = a · [e; d]           residual; e the rotation that is left, as far as the rows forbid it
@@ -90,7 +90,7 @@ def _tilt(R):
 
 @kernel
 def _angle(R, near):
-    """The angle about z, with as many whole turns as bring it closest to `near`."""
+    """The angle about z, plus the number of whole turns that brings it closest to `near`."""
     angle = math.atan2(R[3] - R[1], R[0] + R[4])
     return angle + _TURN * math.floor((near - angle) / _TURN + 0.5)
 
@@ -348,7 +348,7 @@ def move_loop(plant, work, l, q, v):
 
 @kernel
 def accelerate_loop(plant, work, l, q, vdot):
-    """d²r/dt² of loop l, moved before, from α of its bodies: the constraint is that it vanishes."""
+    """d²r/dt² of loop l, moved before, from α of its bodies; the constraint makes it zero."""
     row = work.loops.row[l]
     if plant.loops.loop_int[l, lp.L_KIND] >= lp.COUPLING:
         accelerate_coupling(plant, work, l, q, vdot)

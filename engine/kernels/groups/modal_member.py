@@ -104,6 +104,6 @@ def inward_modal_member_routine(ints, floats, vector, k, external):
 
 @kernel
 def inward_modal_member(plant, work, k, external):
-    """The body of some modes in a group, whose nodes and other children have handed in theirs."""
+    """Process a modal body in a group; its nodes and other children have handed in their shares."""
     ints, floats, vector = vectors(plant, work)
     inward_modal_member_routine(ints, floats, vector, k, external)

@@ -1,11 +1,11 @@
-"""Constraint forces in the accelerations (000 STEPs A to F), and the impulses that change velocities at a stroke.
+"""Constraint forces in the accelerations (000 STEPs A to F), and the impulses that change velocities instantaneously.
 
     A, B  accelerations without the loops by force (`forward_dynamics`), and d²r/dt² of the loops there
     C     Λ = J M⁻¹ J* (`paths.py`, `admittance.py`)
     D     Λ f = -(d²r/dt² + 2 γ dr/dt + γ² r),   γ the rate at which errors fade
     E, F  ε ← ε + e f, and the sweep base to tip once more
 
-f is what body A puts on body B along a row: v changes by M⁻¹ J* f.
+f is the force of body A on body B along a row: v changes by M⁻¹ J* f.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from limberjack.engine.tables.plant import plant_view, vectors, work_view
 
 @kernel
 def clear_right(work):
-    """All right-hand sides 0: rows that do not act ask for nothing."""
+    """Set all right-hand sides to 0, the value for rows that do not act."""
     for i in range(work.loops.admittance.shape[0]):
         work.loops.solve[lp.SO_RIGHT, i] = 0.0
 
@@ -124,7 +124,7 @@ def constrain(plant, work, q, v, vdot):
 def share_forces(plant, work):
     """R_FORCE of all loops by force: of least norm, where others move the same; 0 of those that do not act.
 
-    The forces are those solved last, and move what they moved.
+    They replace the forces solved last, and have the same effect.
     """
     found = False
     for l in range(plant.loops.loop_int.shape[0]):

@@ -1,4 +1,4 @@
-"""Forces of a loop's rows on their way from the loop's bodies to the base (000 STEP C, first half).
+"""Propagates forces of a loop's rows from the loop's bodies to the base (000 STEP C, first half).
 
 A unit force of row i acts at the bodies of its loop (its coblock) and along coupled velocities (c). Tip to base,
 
@@ -46,7 +46,7 @@ def add_to(block, z):
 
 @kernel
 def clear_path(plant, work, walk, first, count, path):
-    """z = 0 at the bodies that are moved, c = 0 at their velocities."""
+    """Set z = 0 at the bodies that the rows move, and c = 0 at their velocities."""
     zero = equal_lanes(0.0)
     for i in range(first, first + count):
         k = walk[i]
@@ -82,7 +82,7 @@ def _hand_on(plant, work, k, z):
 
 @kernel
 def velocity_of(plant, group, parts, s):
-    """The velocity that stands in place s of the group's order: dependent ones first."""
+    """The velocity at position s of the group's order, in which dependent ones are first."""
     return plant.loops.listed[group[lp.GI_DOF] + int(parts.pick[s])]
 
 

@@ -1,1 +1,1 @@
-"""Closed chains while they run: dynamics with loops closed, projection, switching, reactions."""
+"""Closed chains in a simulation: dynamics with closed loops, projection, switching, reactions."""

@@ -1,16 +1,16 @@
-"""Through singular positions: where rows vanish, what they say is read off on both sides of the present position.
+"""Passing singular positions: where rows vanish, their effect is interpolated from both sides of the present position.
 
-At a distance s from such a position (a flat parallelogram, a dead centre where two motions meet) a row is of size s. A
-position that is off by c gives 2 c v²/s² in the acceleration, and rounding leaves c = eps/s: numbers of 16 digits say
-little below s = 1e-3, and nothing at 0. But along its branch the mechanism moves smoothly. With ξ a motion that leads
-away from the singular position, q(σ), v(σ) what becomes of q ⊕ σ ξ and v when the loops are closed by the least change,
-and f(σ) what is wanted there (accelerations, or the coordinates and velocities themselves),
+At a distance s from such a position (a flat parallelogram, a dead centre where two motions meet) a row is of size s. An
+error c of the position causes an error 2 c v²/s² of the acceleration, and rounding gives c = eps/s: with 16 digits
+little is known below s = 1e-3, and nothing at 0. But along its branch the mechanism moves smoothly. Let ξ be a motion
+that leads away from the singular position, let q(σ), v(σ) be q ⊕ σ ξ and v after the loops are closed by the least
+change, and let f(σ) be the wanted function there (accelerations, or the coordinates and velocities themselves). Then
 
     f(0) = Σ w_k [f(k h) + f(-k h)],   k = 1 … 4,   w = 56/70, -28/70, 8/70, -1/70,   error -h⁸ f⁽⁸⁾(0) / 70
 
-which takes eight regular positions and remembers nothing. ξ is the present velocity of the chains that the vanishing
-rows close, or at rest the acceleration that these rows, exact then, allow. Where neither moves, the rows decide as they
-are.
+which takes eight regular positions and needs no history. ξ is the present velocity of the chains that the vanishing
+rows close; at rest, it is the acceleration that these rows, which are exact then, allow. If neither moves, the rows are
+used as they are.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _Q, _QSUM = range(Q_PASS, Q_PASS + 2)
 
 @kernel
 def smallest_pivot(plant, work):
-    """Of the last eliminations of all groups and the last factor of the loops by force."""
+    """Smallest pivot of the last eliminations of all groups and of the last factor of the loops by force."""
     smallest = 1e300
     for g in range(plant.loops.group_int.shape[0]):
         smallest = min(smallest, group_view(plant.loops.group_int[g], work.loops.group).head[lp.GH_PIVOT])
@@ -64,7 +64,7 @@ def smallest_pivot(plant, work):
 
 @kernel
 def choose(plant, work, how):
-    """Rows and independent velocities are chosen so from now on: AFRESH, HELD or KEENLY."""
+    """Set how rows and independent velocities are chosen from now on: AFRESH, HELD or KEENLY."""
     for g in range(plant.loops.group_int.shape[0]):
         group_view(plant.loops.group_int[g], work.loops.group).head[lp.GH_CHOICE] = how
     if work.loops.solve.shape[0] > 0:
@@ -73,7 +73,7 @@ def choose(plant, work, how):
 
 @kernel
 def _choice(plant, work):
-    """How they are chosen now."""
+    """How rows and independent velocities are chosen now."""
     if plant.loops.group_int.shape[0] > 0:
         return int(group_view(plant.loops.group_int[0], work.loops.group).head[lp.GH_CHOICE])
     return int(work.loops.solve[lp.SO_LEFT, lp.SO_CHOICE])
@@ -90,7 +90,7 @@ def _vanishes(plant, work, l):
 
 @kernel
 def _is_weak(plant, work, l):
-    """Whether rows of loop l itself had small pivots last, or none."""
+    """Whether rows of loop l itself last had small pivots, or none."""
     ints, weak = plant.loops.loop_int[l], False
     g = ints[lp.L_GROUP]
     if g >= 0:
@@ -133,7 +133,7 @@ def _chain_pace(plant, work, start, count, scale):
 
 @kernel
 def _length_scale(plant, l):
-    """One over the length that rows of loop l are scaled by, 0 if none says anything of lengths."""
+    """One over the length that scales the rows of loop l, 0 if none constrains lengths."""
     scale = 0.0
     for i in range(plant.loops.loop_int[l, lp.L_ROWS]):
         if is_linear(plant, l, i):
@@ -221,7 +221,7 @@ def _add(q, v, work, weight, accelerate):
 
 @kernel
 def _is_one_branch(work, h):
-    """Whether the interpolated position is the given one, but for what its loops are open by."""
+    """Whether the interpolated position equals the given one, apart from the residuals of its loops."""
     pace, change = 0.0, 0.0
     for j in range(work.vstage.shape[1]):
         pace = max(pace, abs(work.vstage[_ALONG, j]))
@@ -319,7 +319,7 @@ def pass_routine(ints, floats, vector, q, v, tau, add_inertia, external, vdot):
 
 @kernel
 def accelerate(plant, work, q, v, tau, add_inertia, external, vdot):
-    """`forward_dynamics`, next to singular positions as both sides say."""
+    """`forward_dynamics`; near singular positions interpolated from both sides."""
     forward_dynamics(plant, work, q, v, tau, add_inertia, external, vdot)
     if plant.loops.loop_int.shape[0] > 0 and smallest_pivot(plant, work) < WINDOW:
         ints, floats, vector = vectors(plant, work)
@@ -345,7 +345,7 @@ def close_near_routine(ints, floats, vector, q, v):
 
 @kernel
 def close(plant, work, q, v, fine):
-    """`close_loops`, next to singular positions as both sides say; returns the loop that stays open, or -1."""
+    """`close_loops`, near singular positions interpolated from both sides; returns the loop that stays open, or -1."""
     if smallest_pivot(plant, work) < NEAR:
         ints, floats, vector = vectors(plant, work)
         return close_near_routine(ints, floats, vector, q, v)

@@ -1,4 +1,4 @@
-"""Everything that answers to impulses, at given coordinates: D, U and X at rest, Λ and its factor."""
+"""All that the response to impulses needs, at given coordinates: D, U and X at rest, Λ and its factor."""
 
 from __future__ import annotations
 

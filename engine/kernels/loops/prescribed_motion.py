@@ -1,15 +1,15 @@
 """Loops whose motion is prescribed (000: U ≠ 0): the path of a drive between two commands.
 
-A command (p1, v1, a1) holds at the end of the step that it is given before, or of several steps taken together. What
-the drive does until then is the polynomial of fourth degree, in the time x that is left, that begins where the
-mechanism is, at the position p0 and the rate v0 that its loop has at x = T:
+A command (p1, v1, a1) holds at the end of the next step, or of several steps taken together. Until then the drive
+follows a polynomial of fourth degree in the remaining time x. It begins at the mechanism's present state, the position
+p0 and the rate v0 that its loop has at x = T:
 
     p(x) = p1 - v1 x + a1 x²/2 + c3 x³ + c4 x⁴,    c3 T³ = 4 A - B T,    c4 T⁴ = B T - 3 A
     A = p0 - (p1 - v1 T + a1 T²/2),    B = v1 - a1 T - v0
 
-Its acceleration differs from that of a smooth motion by O(T³), but Simpson's rule, the weights of rk4, sums it to
-v1 - v0 exactly, so that all that the drive moves keeps the fourth order. A call of several steps begins a new
-polynomial at each of them, which is the same one.
+Its acceleration differs from that of a smooth motion by O(T³), but Simpson's rule (the weights of rk4) integrates it to
+v1 - v0 exactly, so all that the drive moves keeps the fourth order. A call of several steps begins a new polynomial at
+each of them, which equals the previous one.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _moved(drive, x):
 
 @kernel
 def set_drives(plant, work, left):
-    """All drives as they are `left` seconds before their commands hold."""
+    """Set all drives to their motion `left` seconds before their commands hold."""
     for i in range(work.loops.drive.shape[0]):
         store3(work.loops.drive[i], lp.PM_NOW, _moved(work.loops.drive[i], left))
 
@@ -58,7 +58,7 @@ def set_mean_drives(plant, work, left, h):
 
 @kernel
 def take_commands(plant, work, command):
-    """All drives where their commands have them, and on the way there as if they came with a steady acceleration."""
+    """Take the commands of all drives, and let them get there as if with a constant acceleration."""
     for l in range(plant.loops.loop_int.shape[0]):
         ints = plant.loops.loop_int[l]
         if ints[lp.L_DRIVE] >= 0:

@@ -1,4 +1,4 @@
-"""Loops closed again after a step: first the coordinates, then the velocities.
+"""Closes loops again after a step: first the coordinates, then the velocities.
 
     by force    the least change, measured by the mass matrix:                   δ = -M⁻¹ J* Λ⁻¹ r
     embedded    Newton on the dependent velocities, the independent ones held:   Y1 δ_D = -r
@@ -7,8 +7,8 @@
     velocities  the least change, with dr/dt in the place of r: that is what impulses of the constraint forces do.
                 They conserve momentum, and take energy of second order only
 
-The factors of D and Λ are those of the last accelerations, which were found close by; they are made anew where that
-does not bring the loops closer fast enough. The changes are steps on the manifold of the coordinates.
+The factors of D and Λ are those of the last accelerations, which belong to a nearby position; they are recomputed if
+convergence is too slow with them. The changes are steps on the manifold of the coordinates.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from limberjack.engine.tables import loops as lp
 from limberjack.engine.tables.loops import group_view
 from limberjack.engine.tables.plant import V_CLOSE, plant_view, vectors, work_view
 
-#: scaled residual where a loop is closed as far as rounding lets it
+#: scaled residual at which a loop is closed to rounding
 TIGHT = 1e-16
-#: scaled residual that may stay where no motion lessens it: rows that a model repeats with rounded numbers
+#: scaled residual that may remain if no motion reduces it: redundant rows of a model with rounded numbers
 BEARABLE = 1e-4
-#: most steps, for coordinates and for velocities, with new factors and without
+#: largest number of steps, for coordinates and for velocities, with new factors and without
 STEPS = 10
-#: a step with new factors that leaves more than this share asks for none
+#: after a step with new factors that leaves more than this share, no further one is made
 STUCK = 0.9
 
 # rows of work.vstage
@@ -118,7 +118,7 @@ def _correct_groups(plant, work, q, which, delta):
 
 @kernel
 def _correction(plant, work, q, which, forces, delta):
-    """delta (nv,) that takes the numbers at `which` away; returns whether the factors no longer fit."""
+    """delta (nv,) that removes the numbers at `which`; returns whether the factors no longer fit."""
     for j in range(delta.shape[0]):
         delta[j] = 0.0
     if forces:
@@ -128,7 +128,7 @@ def _correction(plant, work, q, which, forces, delta):
 
 @kernel
 def _apply(plant, work, q, v, which, delta):
-    """The change of the coordinates or of the velocities."""
+    """Apply the change to the coordinates or the velocities."""
     if which == lp.R_RESIDUAL:
         move(plant, q, delta, 1.0, q)
         return
@@ -138,7 +138,7 @@ def _apply(plant, work, q, v, which, delta):
 
 @kernel
 def _largest(delta):
-    """The largest change of a velocity or coordinate; what no change lessens stays."""
+    """The largest change of a velocity or coordinate; a residual that no change reduces remains."""
     size = 0.0
     for j in range(delta.shape[0]):
         if not abs(delta[j]) <= size:
@@ -194,7 +194,7 @@ def close_routine(ints, floats, vector, q, v, forces, closed):
 
 @kernel
 def close_loops(plant, work, q, v, fine):
-    """q and v brought back onto all closed loops after a step; returns the loop that stays open, or -1.
+    """Bring q and v back onto all closed loops after a step; returns the loop that stays open, or -1.
 
     Needs the factors of the last accelerations in Work; fine: of `close_simply`.
     """

@@ -1,7 +1,7 @@
-"""What loops carry: forces of embedded loops, the wrenches of all loops on bodies, and what their sensors show.
+"""Forces in loops: those of embedded loops, the wrenches of all loops on bodies, and the values of their sensors.
 
-Constraint embedding leaves the forces of its loops out. With T(dv/dt) the hinge forces that the accelerations ask of
-the tree alone and ε those that act,
+Constraint embedding does not compute the forces of its loops. With T(dv/dt) the hinge forces that the accelerations
+require of the tree alone, and ε those that act,
 
     Y* f = T(dv/dt) - ε - Σ J* f (loops by force)         at the group's dependent velocities, one a solved row.
 """
@@ -28,7 +28,7 @@ from limberjack.engine.tables import loops as lp
 from limberjack.engine.tables.loops import group_view
 from limberjack.engine.tables.plant import plant_view, vectors, work_view
 
-#: below this coefficient of scaled rows an equation says nothing of a force
+#: an equation with a smaller coefficient, of scaled rows, does not determine a force
 UNSAID = 1e-9
 
 
@@ -48,7 +48,7 @@ def _add_wrench(wrench, n, f):
 
 @kernel
 def _spread(plant, work, l):
-    """The loop's forces join work.wrench of its two bodies."""
+    """Add the loop's forces to work.wrench of its two bodies."""
     ints, f = plant.loops.loop_int[l], load_lanes(work.loops.row[l], lp.R_FORCE)
     if ints[lp.L_KIND] <= lp.DISTANCE:
         for row, at in ((ints[lp.L_A], 0), (ints[lp.L_B], BLOCK)):
@@ -58,7 +58,7 @@ def _spread(plant, work, l):
 
 @kernel
 def _take_coupled(plant, work, l, q, tau):
-    """tau less what a coupling or lock puts on its velocities."""
+    """Subtract from tau the forces of a coupling or lock on its velocities."""
     ints = plant.loops.loop_int[l]
     for i in range(ints[lp.L_TERMS]):
         t, row = ints[lp.L_TERM] + i, i if ints[lp.L_KIND] == lp.LOCK else 0

@@ -1,4 +1,4 @@
-"""Discs that roll until they lie flat, where no point of them is the lowest."""
+"""Detects discs that roll until they lie flat, where they have no lowest point."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def _turning(plant, work, l):
 def fallen_disc(plant, work, q, v, h):
     """The first loop whose disc, at the end of a step h and before loops are closed, falls flat, or -1.
 
-    Its centre has come down to the plane, or its axle turns farther in a step than it is from the plane's normal.
-    Beyond, the lowest point is on the other edge, or runs round by more than a radian: closing the loop there would
-    find a disc that rolls, but not the motion of this one. Leaves bodies and such loops placed.
+    Its centre has come down to the plane, or in one step its axle turns by more than its angle to the plane's normal.
+    After that, the lowest point is on the other edge, or runs around by more than a radian: closing the loop would find
+    the position of a rolling disc, but not the motion of this one. Leaves bodies and such loops placed.
     """
     placed = False
     for l in range(plant.loops.loop_int.shape[0]):

@@ -1,6 +1,6 @@
-"""Calls of routines: three vectors go over, not the hundred arrays that are views of them.
+"""Calls of routines with three vectors instead of the hundred arrays that are views of them.
 
-A call hands over every array with its shape; the compiler is slow with a thousand arguments, and so is the call.
+A call passes every array with its shape. With a thousand arguments both the compiler and the call would be slow.
 """
 
 from __future__ import annotations

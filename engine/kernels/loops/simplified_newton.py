@@ -1,13 +1,13 @@
-"""Embedded loops closed after a step with the factors of the last accelerations: a simplified Newton method.
+"""Closes embedded loops after a step with the factors of the last accelerations: a simplified Newton method.
 
-Positions and velocities are corrected together, the bodies of the groups placed once for both:
+Positions and velocities are corrected together; the bodies of the groups are placed once for both:
 
     δ_D = -Y1⁻¹ r,   the independent velocities held;      δ = -Y1⁻¹ dr/dt, spread as the least change (`impulses.py`)
 
-Y1⁻¹, D, U and X are those of the position of the last accelerations, h v away, so that a pass leaves a share of the
-order h v of what was open. That share is measured, and what a last pass leaves follows from it. The factors of every
-step are made in it, before they are taken here: what a step does depends on the state alone. Where rows depend on
-others, those that were taken there say too little of the others here.
+Y1⁻¹, D, U and X belong to the position of the last accelerations, h v away, so a pass reduces residuals to a share of
+the order h v. That share is measured, and predicts the residual after the last pass. Every step computes its factors
+before this method takes them, so its result depends on the state alone. Where rows depend on others, the rows that were
+chosen there do not ensure the others here.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CLOSED, LEFT = 1e-12, 1e-9
 #: passes; the share of what is open that a pass may leave, and of which it is taken to be before it is known; how much
 #: larger the share of the next one may be
 PASSES, SLOW, MARGIN = 6, 0.1, 10.0
-#: what is open by more, and smaller pivots of scaled rows, ask for factors of their own: these are not close enough
+#: larger residuals, and smaller pivots of scaled rows, need new factors: those of the last accelerations do not fit
 FAR, NEAR = 1e-3, 0.1
 
 
@@ -98,7 +98,7 @@ def _correct(plant, work, change, delta):
 
 @kernel
 def fastest(v):
-    """What rates are compared with: the largest velocity, at least 1."""
+    """The scale of rates: the largest velocity, at least 1."""
     most = 1.0
     for j in range(v.shape[0]):
         most = max(most, abs(v[j]))

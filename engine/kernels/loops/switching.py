@@ -1,12 +1,12 @@
 """Loops that are closed and released while the model runs (000: time-varying topology).
 
-A loop that closes holds the frames, the length, the offset or the coordinates as they are then. The velocities that it
-forbids end at a stroke, by impulses f of all closed loops, which conserve momentum:
+A loop that closes holds the frames, the length, the offset or the coordinates at that moment. Impulses f of all closed
+loops end the velocities that it forbids, and conserve momentum:
 
     v⁺ = v - M⁻¹ J* Λ⁻¹ dr/dt,    energy lost  -½ f* (dr/dt⁻ + dr/dt⁺)
 
-(of a driven loop, as seen by its drive). It stays open while its frames are farther apart than its reach. A loop that
-is released takes back the frame, length, offset or coordinates of the model.
+(of a driven loop, as seen by its drive). The loop stays open while its frames are farther apart than its reach. A loop
+that is released gets back the frame, length, offset or coordinates of the model.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _impact(plant, work, q, v):
 
 @kernel
 def _loss(plant, work, l):
-    """½ f* Λ f: what the impulses of loop l took, dr/dt being 0 afterwards."""
+    """½ f* Λ f: the energy that the impulses of loop l took; dr/dt is 0 afterwards."""
     loss = 0.0
     for i in range(plant.loops.loop_int[l, lp.L_ROWS]):
         loss -= 0.5 * work.loops.row[l, lp.R_FORCE + i] * work.loops.row[l, lp.R_RATE + i]
@@ -113,7 +113,7 @@ def _loss(plant, work, l):
 
 @kernel
 def _follow(plant, work, l, q, wanted):
-    """Releases loop l, or closes it if it is within reach; returns whether it is closed now and was not."""
+    """Release loop l, or close it if it is within reach; returns whether it has just closed."""
     held = work.loops.switch[plant.loops.loop_int[l, lp.L_SWITCH]]
     closed = held[lp.SW_CLOSED] > 0.5
     held[lp.SW_WANTED] = 1.0 if wanted else 0.0
@@ -138,7 +138,7 @@ def strike_routine(ints, floats, vector, q, v):
 
 @kernel
 def _strike(plant, work, q, v):
-    """The impact of the loops that have just closed, and what each of them took."""
+    """Apply the impact of the loops that have just closed, and note the energy that each of them took."""
     ints, floats, vector = vectors(plant, work)
     strike_routine(ints, floats, vector, q, v)
 
@@ -162,7 +162,7 @@ def follow_routine(ints, floats, vector, q, v, command):
 
 @kernel
 def follow_commands(plant, work, q, v, command):
-    """At the start of a step: loops close and open as commanded; v changes where one closes."""
+    """At the start of a step: close and open loops as commanded; v changes if one closes."""
     ints, floats, vector = vectors(plant, work)
     follow_routine(ints, floats, vector, q, v, command)
 
@@ -183,7 +183,7 @@ def _copy_switches(source, target):
 
 @kernel
 def take_state(ints, plant, work, state):
-    """Work gets the State's switches, its prescribed motions as they are commanded, and its zeros."""
+    """Copy the State's switches to Work, set prescribed motions as commanded, and clear what must be zero."""
     for j in range(work.zeros.shape[0]):
         work.zeros[j] = 0.0
     _copy_switches(matrix_view(state, _switch_start(ints), ints[lp.C_SWITCHES], lp.SWITCH), work.loops.switch)
@@ -192,7 +192,7 @@ def take_state(ints, plant, work, state):
 
 @kernel
 def keep_switches(ints, work, state):
-    """The State gets the switches as they are in Work."""
+    """Copy the switches from Work to the State."""
     _copy_switches(work.loops.switch, matrix_view(state, _switch_start(ints), ints[lp.C_SWITCHES], lp.SWITCH))
 
 

@@ -1,1 +1,1 @@
-"""A node of the sweeps by itself: hinges, bodies, modal bodies, and what crosses to its parent."""
+"""The nodes of the sweeps: hinges, bodies and modal bodies, and what each hands to its parent."""

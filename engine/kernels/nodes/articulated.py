@@ -1,4 +1,4 @@
-"""Articulated bodies: what every kind of node does alike in a step tip to base, P → P⁺, z → z⁺, handed to the parent.
+"""Articulated bodies: the operations that all kinds of nodes share tip to base: P → P⁺, z → z⁺, handed to the parent.
 
 D = H P H* + armature,   G = P H* D⁻¹,   P⁺ = P - G D G*        (000 eqs. 0.26, .39)
 ε = T - H z,   z⁺ = z + P⁺ a + G ε                              (000 eq. .40)

@@ -1,4 +1,4 @@
-"""Attachment nodes of a modal body: where they are, how they move, and what hangs on them (003 eqs. 3, 9, 62).
+"""Attachment nodes of a modal body: their position and motion, and the bodies attached to them (003 eqs. 3, 9, 62).
 
 p = p0 + Πt η + ½ η* G η,    R = Exp(θ) R0,   θ = Πr η
 H* = [R0* J_r(θ) Πr;  R* (Πt + G η)]      velocity [ω; v] of the node against the body, in the node's axes: H* η̇
@@ -93,7 +93,7 @@ def place(plant, work, k, row, up):
         moved, speed, fast = _take3(moved, half, eta), _take3(speed, u, rate), _take3(fast, quick, rate)
     theta, turning = sum_triple(theta), sum_triple(turning)
     moved, speed, fast = sum_triple(moved), sum_triple(speed), sum_triple(fast)
-    # Through memory: from sums of lanes the optimiser would go on in vectors, on some processors and not on others.
+    # Through memory: otherwise the optimiser would continue with vectors of lanes on some processors and not on others.
     store3(work.modal, attached[fl.AN_WORK], theta)
     store3(work.modal, attached[fl.AN_WORK] + 3, turning)
     R0 = load9(table, at)
@@ -171,7 +171,7 @@ def _load_modes(work, parts, blocks, h, n, f):
 
 @kernel
 def inward(plant, work, k, h, I, external):
-    """What hangs on attachment node k, handed to the modes and to the frame of its body (003 eq. 62)."""
+    """Hand P and z of what is attached to node k to the modes and to the frame of its body (003 eq. 62)."""
     P, n, f = gather(plant, work, k, h, I, external)
     topo, row = plant.topo[k], work.rows[k + 1]
     attached = plant.flexible.attached_int[topo[t.SLOT]]
@@ -229,7 +229,7 @@ def accelerate(plant, work, k, vdot, w, u):
 
 @kernel
 def trace(plant, work, k, n, f, tau):
-    """τ of the modes gets what a force on attachment node k asks of them."""
+    """Add to τ of the modes the effect of a force on attachment node k."""
     modes, _, up, h = node_map(plant, work, k)
     j = plant.topo[up, t.VI]
     for r in range(modes):

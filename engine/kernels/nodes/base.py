@@ -37,7 +37,7 @@ def velocity(v, j):
 
 @kernel
 def inward(plant, row, P, n, f, tau, j):
-    """P α = T - z. No finite numbers, as of `pivot`, where deformed bodies make P indefinite."""
+    """P α = T - z. Gives infinity or NaN, as with `pivot`, if deformed bodies make P indefinite."""
     a, l = solve6(P, sub(load3(tau, j), n), sub(load3(tau, j + 3), f))
     if plant.flexible.modal_int.shape[0] > 0 and not is_definite6(P):
         a = (math.nan, math.nan, math.nan)

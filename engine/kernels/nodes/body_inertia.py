@@ -1,4 +1,4 @@
-"""Inertia and inertial forces of one body, with what its children hand in."""
+"""Inertia and inertial forces of one body, including what its children hand in."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from limberjack.engine.tables.plant import A_H, A_I, A_M, A_Z, B_M, LEAF, W_V
 
 @kernel
 def _rigid_bias(n, m, h, I, w, u):
-    """(n, 0) + V × M V as (moment, force): u × m u is left out, which would leave rounding of an orbital speed, of a
-    size that turns small satellites."""
+    """(n, 0) + V × M V as (moment, force), without u × m u: at orbital speed its rounding errors would be large enough
+    to turn small satellites."""
     L, p = rigid_mul(m, h, I, w, u)
     return add_cross(add_cross(n, w, L), u, cross(w, h)), cross(w, p)
 

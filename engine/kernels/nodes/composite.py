@@ -14,7 +14,7 @@ C_H, C_M = t.A_Z, t.A_Z + 3
 
 @kernel
 def pad_of(columns, nv):
-    """Idle places before that of the first velocity."""
+    """Number of unused places before that of the first velocity."""
     return LANES * columns.shape[0] - nv
 
 

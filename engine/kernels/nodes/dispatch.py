@@ -1,8 +1,8 @@
-"""Which kind of node does what: the sweeps ask here, where the kind of a node (PATH) chooses among the modules.
+"""Dispatch by the kind of a node (PATH): the sweeps call these functions, which choose among the modules of the kinds.
 
 A kind is a module of this room: `revolute`, `prismatic`, `general` and `base`, and `modal` and `attachment` for bodies
-that deform. A new one is its module and a branch below. Each offers what it does in its own way (`matrix_frame.py`,
-`articulated.py`, `slope_columns.py`: what several share):
+that deform. A new kind needs its module and a branch below. Each module offers those of these functions that are
+specific to its kind; `matrix_frame.py`, `articulated.py` and `slope_columns.py` have those that several kinds share:
 
     place, velocity                      its frame; V(k)
     frame, motion_in, force_out, hand    R and p; φ*; φ; φ P φ* and φ z to the parent
@@ -12,8 +12,8 @@ that deform. A new one is its module and a branch below. Each offers what it doe
     composite                            its rows and columns of the mass matrix
     slopes, gain                         derivatives: columns of its velocities; G and D⁻¹
 
-Nodes of bodies that deform go through `dispatch_modal.py`; what loops ask besides stands in `dispatch_loops.py`. The
-order of reads and sums decides which products the compiler contracts, and with it the last bit.
+Nodes of bodies that deform are in `dispatch_modal.py`, further functions for loops in `dispatch_loops.py`. The order of
+reads and sums decides which products the compiler contracts, and thus the last bit.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The dispatch for loops: what rows of closed loops ask of the nodes that they move, by kind as in `dispatch.py`.
+"""The dispatch for loops: the functions of a node that rows of closed loops need, by kind as in `dispatch.py`.
 
 A kind with velocities of its own offers
 
@@ -123,7 +123,7 @@ def collect_body(plant, work, k, path):
 
 @kernel
 def weight(plant, work, k):
-    """What e* e counts in Λ at the hinge of body k."""
+    """Weight of e* e in Λ at the hinge of body k."""
     topo = plant.topo[k]
     return work.rows[k + 1, t.W_DINV] if topo[t.PATH] < t.PATH_GENERAL and topo[t.GROUP] < 0 else 1.0
 

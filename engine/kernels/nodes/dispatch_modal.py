@@ -1,4 +1,4 @@
-"""The dispatch among the nodes of a modal body, as routines: trees of rigid bodies neither compile nor load them."""
+"""The dispatch among the nodes of a modal body, as routines, so that code for rigid trees does not contain them."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def trace_flexible_routine(ints, floats, vector, k, tau):
 
 @kernel
 def trace_flexible(plant, work, k, tau):
-    """What hangs on a node asks of the modes, and φ f handed to the parent."""
+    """Add the effect on the modes of what is attached to a node, and hand φ f to the parent."""
     ints, floats, vector = vectors(plant, work)
     trace_flexible_routine(ints, floats, vector, k, tau)
 

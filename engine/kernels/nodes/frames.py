@@ -1,4 +1,4 @@
-"""Where the user's nodes are, and how they move, once the sweeps have placed and moved the links."""
+"""Poses and velocities of the user's nodes, after the sweeps have placed and moved the links."""
 
 from __future__ import annotations
 

@@ -1,17 +1,18 @@
-"""Coordinates that are not a vector space: the step as a chart around the coordinates it starts from.
+"""Coordinates that are not a vector space: a step uses a chart around the coordinates at its start.
 
 A chart vector sigma has nq places. For a quaternion the first three of its four hold the rotation vector of
 R = R0 exp(sigma~), the fourth is unused; all other places are plain differences q - q0. With ω in body axes
 
     d sigma/dt = J_r⁻¹(sigma) ω = ω + ½ sigma × ω + 1/12 sigma × (sigma × ω) + O(sigma⁴),
 
-enough for a fourth-order Runge-Kutta-Munthe-Kaas method. In a step in which shapes touch, free hinges add up the
-changes of their velocities along the axes of its start (`accelerate_in_start`, `turn_from_start`): forces that hold
-over the step are constant there, and what they do to the momentum of a body is exact, however far an impact turns it.
+enough for a fourth-order Runge-Kutta-Munthe-Kaas method. In a step in which shapes touch, free hinges sum the changes
+of their velocities along the axes of its start (`accelerate_in_start`, `turn_from_start`). Forces that hold over the
+step are constant in these axes, so their effect on the momentum of a body is exact, however far an impact turns it.
 
-Methods of first order must not take the turn of a free hinge's axes for a part of its acceleration: v + h (a - ω × v)
-is longer than v, step after step, while v flies straight on. They add h (a + ω × v) along the axes of the step's start
-(`accelerate_along_start`) and then turn the sum to those of its end (`move_to_end`), so that R v is kept exactly.
+Methods of first order must not treat the rotation of a free hinge's axes as a part of its acceleration: a body in
+straight flight would become faster in every step, since v + h (a - ω × v) is longer than v. They add h (a + ω × v)
+along the axes of the step's start (`accelerate_along_start`) and then turn the sum to those of its end (`move_to_end`),
+so that R v is kept exactly.
 """
 
 from __future__ import annotations
@@ -189,7 +190,7 @@ def move_to_end(plant, q0, way, h, out, v):
 
 @kernel
 def _unit_length(q, i):
-    """Brings q[i:i+4] to unit length; one that is unit to rounding keeps its bits."""
+    """Normalise q[i:i+4]; a quaternion that is of unit length to rounding keeps its bits."""
     square = q[i] * q[i] + q[i + 1] * q[i + 1] + q[i + 2] * q[i + 2] + q[i + 3] * q[i + 3]
     if abs(square - 1.0) > 4e-15:
         f = 1.0 / math.sqrt(square)

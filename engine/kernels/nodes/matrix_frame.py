@@ -1,4 +1,5 @@
-"""What kinds share whose nodes keep the rotation matrix and the lever of their hinge: all but the revolute one."""
+"""Functions of all kinds whose nodes store the rotation matrix and the lever of their hinge: all but the revolute
+one."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ def motion_in(row, w, u):
 
 @kernel
 def motion_of(row, up, at):
-    """φ*(parent, k) of the motion at `at` in the parent's row, R and p read first: contraction heeds the order."""
+    """φ*(parent, k) of the motion at `at` in the parent's row; reads R and p first, since contraction depends on the
+    order."""
     return spatial.motion_in(load9(row, t.W_R), load3(row, t.W_P), load3(up, at), load3(up, at + 3))
 
 

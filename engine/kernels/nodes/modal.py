@@ -1,7 +1,7 @@
 """The link of a modal body and its modes in the sweeps (003 eqs. 50, 62, 63), Π at the body's own frame being zero.
 
-Bodies with more modes than what hangs on their nodes can tell apart go another way through the same equations
-(modal_condensed.py). F = P H* and H of the nodes: attachment.py.
+For bodies with more modes than the rank of the loads on their nodes, modal_condensed.py solves the same equations in
+another way. F = P H* and H of the nodes: attachment.py.
 
 tip→base   D_f = modal masses + Σ H P H*,    μ = [N; S] + Σ φ F,   ε_f = τ - z_f
            P_R = P_rr - μ D_f⁻¹ μ*,   z_R = z_r + μ D_f⁻¹ ε_f

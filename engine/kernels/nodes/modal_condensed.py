@@ -5,9 +5,9 @@ body       D = m + H P H*,   S = H* m⁻¹ H,   Z = [N m⁻¹ H - φ | H* m⁻¹
            P_R = P_body - N m⁻¹ N* + Z* W,   z_R = z + N m⁻¹ ε - Z* W_ε
 base→tip   g = W [-α | 1],   η̈ = m⁻¹ (ε - N* α - H g)
 
-(H: a row for each mode, N: [N; S] of modal_deformation.py.) Here P needs neither inverse nor root: it may be singular,
-and indefinite where what hangs there is bent, as long as D is not. It costs 6 n of a node instead of D's n², and
-nothing of a body that carries nothing.
+(H: a row for each mode, N: [N; S] of modal_deformation.py.) This needs neither an inverse nor a root of P, which may be
+singular, and indefinite if attached bodies are bent, as long as D is not. It costs 6 n for each node instead of n² for
+D, and nothing for a body that carries nothing.
 """
 
 from __future__ import annotations

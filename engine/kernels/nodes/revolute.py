@@ -70,7 +70,7 @@ def velocity(topo, body, row, up, rate):
 
 @kernel
 def _inward_flat(topo, body, row, up, P, n, f, dinv, eps, rate):
-    """A z-turning hinge without armature: the z row and column of P⁺ are zero, and so stay those of its rotation.
+    """A z-turning hinge without armature: the z row and column of P⁺ are zero, and remain zero after its rotation.
 
     Written out by elements: a = (w_y, -w_x, 0; u_y, -u_x, 0) × rate has two zeros as well.
     """

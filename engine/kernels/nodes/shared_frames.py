@@ -1,8 +1,8 @@
 """Bodies of the mass matrix that share a frame: up to SHARED in a row, with revolute hinges and large subtrees.
 
-The frame is that of the first of them, their home. X, H and R of all are seen there, so that nothing crosses the hinges
-between them: that would cost four times what their rows do. Levers stay as short as so many links, and so does what
-their squares take from the last digits.
+The frame is that of the first of them, their home. X, H and R of all are expressed there, so that nothing crosses the
+hinges between them, which would cost four times as much as their rows. Levers are no longer than so many links, which
+limits the digits that their squares lose.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from limberjack.engine.kernels.nodes.composite import C_H, C_M, pad_of, shift_co
 from limberjack.engine.kernels.nodes.dispatch import hinge_frame, keeps_axis
 from limberjack.engine.tables import plant as t
 
-#: bodies that share a frame at most: longer, and the squares of their levers take digits from small entries
+#: largest number of bodies that share a frame: with more, the squares of their levers take digits from small entries
 SHARED = 8
-#: velocities of a subtree from which on its columns cost more to take across a hinge than its first body to share
+#: size of a subtree, in velocities, from which on carrying its columns across a hinge costs more than sharing a frame
 WIDE = 24
-#: velocities of a model from which on homes are looked for
+#: number of velocities of a model from which on homes are searched
 LARGE = 48
 
 # Of a body that shares the frame of its home, in work.rows: R and p of its own there, H* there, how many lie between
@@ -92,8 +92,8 @@ def _put(block, i, n, f):
 def share_row(plant, work, k, m, h, I, M):
     """Column and row of a body that shares the frame of its home.
 
-    A first block that is not full reaches back into the row before, whose turn is still to come; not so into those of
-    modes, which are filled by others, and not before the first.
+    A first block that is not full extends into the row before, which is written later; it must not extend into rows of
+    modes, which other functions fill, or before the first row.
     """
     columns, home, v = work.columns, work.rows[k + 1], plant.topo[k, t.VI]
     pad, row = pad_of(columns, M.shape[0]), M[v]

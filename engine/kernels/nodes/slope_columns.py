@@ -1,4 +1,4 @@
-"""What kinds of nodes share in derivatives: columns of one velocity, and G and D⁻¹ of its hinge, in the tree frame.
+"""Derivatives that kinds of nodes share: columns of one velocity, and G and D⁻¹ of its hinge, in the tree frame.
 
 Equations and symbols: `slopes/inverse.py`, `slopes/solve.py`.
 """

@@ -1,4 +1,4 @@
-"""Samples in the course of steps: what the instruments need to know is computed only when one of them samples."""
+"""Samples during steps: the inputs of instruments are computed only when one of them takes a sample."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def take_samples_routine(ints, floats, vector, state, level, number, dt):
 
 @kernel
 def take_samples(ints, plant, work, state, readings, number, dt):
-    """Samples at the end of step `number`, counted from 1; 0: those of the initial state that were not taken."""
+    """Take the samples at the end of step `number`, counted from 1; 0: those of the initial state, if not yet taken."""
     if plant.instruments.instrument.shape[0] > 0:
         level = needed(plant, readings, number, dt)
         if level > 0:

@@ -1,7 +1,7 @@
-"""What the model's outputs are at a state, its applied forces included: ideal sensors, and instruments with errors.
+"""The model's outputs at a state, including applied forces: ideal sensors, and instruments with errors.
 
-Ideal values are found first, those of motion by `look`, all by `observe`; instruments then show their readings in the
-place of them (`sensors/sampling.py`).
+Ideal values are computed first, those of motion by `look`, all by `observe`; the readings of instruments then replace
+theirs (`sensors/sampling.py`).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from limberjack.engine.tables.loops import L_SWITCH, SW_LOSS
 from limberjack.engine.tables.plant import device_states, plant_view, work_view
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 
-# Codes: the order of SENSOR_TYPES (tables/sensor_types.py). An append there without a name here fails at import.
+# Codes: the order of SENSOR_TYPES (tables/sensor_types.py). A type that has no name here makes the import fail.
 (
     POSITION,
     RATE,
@@ -122,7 +122,7 @@ def _magnetic_field(plant, work, R):
 
 @kernel
 def _optical_output(plant, work, s, out):
-    """What star trackers and sun sensors see, and whether they do; their boresight is z of the node."""
+    """The readings of star trackers and sun sensors, and whether these are valid; their boresight is z of the node."""
     sensor, values = plant.sensor_int[s], plant.sensor[s]
     node, at = sensor[t.SI_TARGET], sensor[t.SI_OUTPUT]
     R = node_pose(plant, work, node)[0]
@@ -139,7 +139,7 @@ def _optical_output(plant, work, s, out):
 
 @kernel
 def _drive_output(plant, work, kind, target, q, v):
-    """What a sensor of a motor, at the rotor, or of a thruster shows."""
+    """The value of a sensor of a motor, at the rotor, or of a thruster."""
     if kind == THRUST:
         return work.elements.thrust[target]
     row, x, ratio = plant.drives.motor_int[target], work.drives.state[target], plant.drives.motor[target, MO_RATIO]
@@ -153,7 +153,7 @@ def _drive_output(plant, work, kind, target, q, v):
 
 @kernel
 def _loop_output(plant, work, kind, l, R, q, out, at):
-    """What a sensor of loop l shows; its force is known. R: from canonical axes to the user's."""
+    """The value of a sensor of loop l, whose force is known. R: from canonical axes to the user's."""
     switch = plant.loops.loop_int[l, L_SWITCH]
     if kind == LOOP_WRENCH:
         n, f = loop_wrench(plant, work, l)
@@ -172,7 +172,7 @@ def _loop_output(plant, work, kind, l, R, q, out, at):
 
 @kernel
 def _contact_output(plant, work, kind, target, out, at):
-    """What a sensor of a contact shows: all its touches together, as they are at the end of the last step."""
+    """The value of a sensor of a contact: all its touches together, at the end of the last step."""
     ints, force, gap, slip, acts = plant.contacts.contact_int[target], ZERO, ct.APART, 0.0, 0.0
     for i in range(ints[ct.CI_PAIR], ints[ct.CI_PAIR] + ints[ct.CI_PAIRS]):
         pair = plant.contacts.pair_int[i]

@@ -1,4 +1,4 @@
-"""One sample of an instrument: from what is to what it shows.
+"""One sample of an instrument: its reading from the true values.
 
     plain       y = wrap(round(cut((1 + s) (R x) + b + w + n)))         vectors of three are turned by R first
     resolver    sine = sin pθ + n₁,  cosine = (1 + a) cos(pθ + β) + n₂;  the converter follows their angle, over p
@@ -20,9 +20,9 @@ from limberjack.engine.kernels.sensors.noise import normal
 from limberjack.engine.tables import instruments as it
 from limberjack.engine.tables.plant import plant_view, vectors, work_view
 
-#: draws of a sample: noise first, then those of the wandering bias
+#: random numbers of a sample: noise first, then those of the wandering bias
 _WALK_DRAWS = 8
-#: rounds in which a converter finds the angle, each cubic
+#: iterations in which a converter finds the angle; convergence is cubic
 _ROUNDS = 4
 
 
@@ -81,7 +81,7 @@ def _error(plant, i, readings, step, j):
 
 @kernel
 def _errors(plant, i, readings, step):
-    """Those of the three small angles of an attitude or a direction."""
+    """Errors of the three small angles of an attitude or a direction."""
     first, second = _error(plant, i, readings, step, 0), _error(plant, i, readings, step, 1)
     return first, second, _error(plant, i, readings, step, 2)
 
@@ -162,6 +162,6 @@ def read_routine(ints, floats, vector, i, readings, step, ideal):
 
 @kernel
 def read(plant, work, i, readings, step, ideal):
-    """A sample of instrument i in work.instruments.new; while it sees nothing (`valid` is 0) what it shows stays."""
+    """Write a sample of instrument i to work.instruments.new; while `valid` is 0, the reading does not change."""
     ints, floats, vector = vectors(plant, work)
     read_routine(ints, floats, vector, i, readings, step, ideal)

@@ -1,8 +1,8 @@
-"""When instruments sample, and what they show meanwhile.
+"""When instruments sample, and what they show between samples.
 
 An instrument takes a sample at the initial state, then at the end of every step that reaches or passes a multiple of
-its period; it shows the newest sample that is as old as its delay. Until the first step the initial sample is not kept
-but made anew at every look, from the state and the parameters as they are then.
+its period; it shows the newest sample that is at least as old as its delay. Before the first step the initial sample is
+not stored: each reading takes a new one, from the state and the parameters at that moment.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _samples(plant, readings, i, step, dt):
 
 @kernel
 def needed(plant, readings, step, dt):
-    """What must be known for the samples of this step: nothing (0), MOTION or FORCES."""
+    """The inputs that the samples of this step need: nothing (0), MOTION or FORCES."""
     level = 0
     for i in range(plant.instruments.instrument.shape[0]):
         if _samples(plant, readings, i, step, dt):
@@ -55,7 +55,7 @@ def _place_in_ring(row, count):
 
 @kernel
 def _take(plant, work, i, readings, step, dt):
-    """Sample now; without delay it is shown at once, as the first one is."""
+    """Take a sample now; the instrument shows it at once if it has no delay or if it is the first one."""
     row, values, new = plant.instruments.instrument_int[i], plant.instruments.instrument[i], work.instruments.new
     at = row[it.NI_STATE]
     if step > 0:
@@ -102,7 +102,7 @@ def sample(plant, work, readings, step, dt):
 
 @kernel
 def show_arrived(plant, readings, step, dt):
-    """Samples that were on their way and arrive by the end of a step."""
+    """Show the delayed samples that arrive by the end of a step."""
     for i in range(plant.instruments.instrument.shape[0]):
         if plant.instruments.instrument_int[i, it.NI_RING] > 0:
             _show(plant, i, readings, (step + _EARLY) * dt)

@@ -1,4 +1,4 @@
-"""Base to tip: every body in the tree frame 𝓣, and what each velocity does to the motion of its subtree.
+"""Base to tip: every body in the tree frame 𝓣, and the effect of each velocity on the motion of its subtree.
 
 Equations and symbols: `inverse.py`.
 """

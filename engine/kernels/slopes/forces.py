@@ -14,7 +14,7 @@ from limberjack.engine.tables.plant import plant_view, work_view
 
 @kernel
 def drive_slopes(plant, q, v, command, out):
-    """out (nv, commands), zero on entry: ∂τ/∂command; an actuator at a limit has none."""
+    """out (nv, commands), zero on entry: ∂τ/∂command, which is zero for an actuator at a limit."""
     for a in range(plant.actuator.shape[0]):
         drive, values = plant.actuator_int[a], plant.actuator[a]
         mode, j, c = drive[t.AI_MODE], drive[t.AI_V], drive[t.AI_COMMAND]

@@ -26,8 +26,8 @@ f(i) = M α + V × M V, with M carried along by the motion, then gives
 
     𝓑 = 2 [[W, 0], [-p'~, 0]],   W = -w~ I' + (h·u) 1 - u h*
 
-so the sums over a subtree of M (10 numbers), 𝓑 (12) and f (6) are all that the derivatives need. Let hinge k be the
-deeper one of velocities m and j, and let F, M, 𝓑 be those sums at k:
+so the derivatives need only the sums over a subtree of M (10 numbers), 𝓑 (12) and f (6). Of the hinges of velocities m
+and j let k be the deeper one, and let F, M, 𝓑 be those sums at k:
 
     j at k, m towards the base     ∂_j T_m = S_m · X_j,   X_j = S_j × F + M ψ''_j + 𝓑 ψ'_j
     m at k, j towards the base     ∂_j T_m = (M S_m) · ψ''_j + (𝓑* S_m) · ψ'_j       (S_j × F and ∂_j S_m · F cancel)

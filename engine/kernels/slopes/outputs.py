@@ -1,4 +1,4 @@
-"""Derivatives of sensors that look at nodes and hinges.
+"""Derivatives of the sensors of nodes and hinges.
 
 With the derivatives of V, α and f that `inverse.py` states, for velocity j on the way from the sensor's body to
 the base, p the node in 𝓣, δθ = S_angular, δp = S_linear + S_angular × p:
@@ -68,7 +68,8 @@ def _rates(x, V, kind):
 
 @kernel
 def _node_slope(sensor, x, V, A, p, kind):
-    """Derivative of a node's vector in 𝓣's axes; of gyro and accelerometer as seen by an observer who turns along."""
+    """Derivative of a node's vector in 𝓣's axes; for gyro and accelerometer as seen by an observer who turns with the
+    node."""
     dV, dA = _rates(x, V, kind)
     d, dp = ZERO, ZERO
     if kind == ALONG:

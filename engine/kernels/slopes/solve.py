@@ -6,8 +6,8 @@ and are taken from the run of `forward_dynamics` before. For a column T, seen in
     tip to base   ε = T - H z,   z⁺ = z + G ε,   z(parent) = Σ z⁺
     base to tip   x = D⁻¹ ε - G* α(parent),   α = α(parent) + H* x
 
-since frames need no change there. Eight columns go together, a lane each. Columns of one velocity act on its subtree
-and its ancestors only: tip to base, bodies that are neither are passed over.
+since frames need no change there. Eight columns are solved together, one per lane. Columns of one velocity act only on
+its subtree and its ancestors: tip to base, all other bodies are skipped.
 """
 
 from __future__ import annotations
@@ -125,7 +125,8 @@ def solve_columns(plant, slopes, b):
     """Columns of block b of X ← M⁻¹ X for the three matrices of slopes.square, the last of which is the unit matrix.
 
     The first two have the zeros of derivatives of inverse dynamics: row m of column j is zero unless one of m and j
-    lies towards the base of the other. The three run side by side: a body's results are soon waited for by the next.
+    lies towards the base of the other. The three are interleaved, because each body soon needs the result of the one
+    before.
     """
     n, topo, blocks = plant.topo.shape[0], plant.topo, slopes.lanes.shape[0]
     at = LANES * b

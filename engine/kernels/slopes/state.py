@@ -1,4 +1,4 @@
-"""Derivatives of all that `outputs.observe_entry` writes, in the numbers of State, for callers that set those (FMU).
+"""Derivatives of all outputs of `outputs.observe_entry` by the numbers of State, for callers that set those (FMU).
 
 With δq along the velocities, K and C the diagonals of stiffness and damping, E = ∂τ/∂command, Y of the sensors,
 
@@ -38,7 +38,7 @@ _UNIT, _RATES = range(2)
 
 
 _has_slopes = function("has_slopes(ints)", [*t.READ, f"return loops + modal + {ACTING} + instruments + motors == 0"])
-#: whether kernels have the slopes: those of closed loops, flexible bodies, elements and devices are differences
+#: whether kernels have the slopes; for closed loops, flexible bodies, elements and devices differences are used
 has_slopes = kernel(_has_slopes)
 #: sensor code → 1 if its slopes have a closed form
 _CLOSED = tuple(int(name in CLOSED_FORMS) for name in SENSOR_TYPES)

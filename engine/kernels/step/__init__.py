@@ -1,1 +1,1 @@
-"""Integrators and the loop over steps; checks and sizes for callers that set number by number."""
+"""Integrators and the loop over steps; checks and sizes for callers that set numbers one by one."""

@@ -10,7 +10,7 @@ The last two add h a along the axes of the step's start, and turn velocities of 
 (`nodes/manifold.py`). They move dependent coordinates of embedded loops with v⁺ - ½ h β (`foresee` in
 `loops/simplified_newton.py`).
 
-Loops are switched as commanded before a step (`loops/switching.py`), driven to where their commands have them at its
+Loops are switched as commanded before a step (`loops/switching.py`), driven so that they reach their commands at its
 end (`loops/prescribed_motion.py`), and closed again after each of its parts (`loops/projection.py`). Motors
 (`forces/motor.py`) are solved along with each part, valves of thrusters (`forces/valve.py`) over the whole step;
 instruments (`sensors/sampling.py`) sample at its end.
@@ -70,7 +70,7 @@ from limberjack.engine.tables.plant import (
 )
 from limberjack.engine.tables.reports import CROWDED, DIVERGED, FASTEST, IMPLICIT, LOOP_OPEN, NOT_FINITE, OK, RK4
 
-#: how often an implicit step of a model with contacts is solved at most, for friction on hinges
+#: how often an implicit step of a model with contacts is solved at most, until friction on hinges fits
 MOST_PASSES = 20
 
 # rows of work.vstage and work.qstage; _AHEAD is a stage of rk4 as well
@@ -97,14 +97,15 @@ def _accelerate(plant, work, q, v, command, h, implicit, touching, out):
 
 @routine(FLOATS, FLOATS, FLOATS, REAL, FLAG)
 def again_routine(ints, floats, vector, q, v, command, h, implicit):
-    """`_accelerate` of the first stage with contact forces; a call, since two of its text would slow down all steps."""
+    """`_accelerate` of the first stage with contact forces; not inlined, since a second copy would slow down all
+    steps."""
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     _accelerate(plant, work, q, v, command, h, implicit, True, work.vstage[_A])
 
 
 @routine(FLOATS, FLOATS)
 def straight_routine(ints, floats, vector, v, a):
-    """`accelerate_along_start`; a call, as `again_routine` is."""
+    """`accelerate_along_start`; not inlined either."""
     accelerate_along_start(plant_view(ints, floats), v, a)
 
 
@@ -241,7 +242,7 @@ def _copy(source, target):
 
 @routine(FLOATS, FLOATS, FLOATS, REAL, REAL, WHOLE, returns=WHOLE)
 def touching_routine(ints, floats, vector, q, v, command, left, h, integrator):
-    """`_integrate` of a model with contacts; a call, since their text would slow down the steps of all others.
+    """`_integrate` of a model with contacts; not inlined, since its code would slow down the steps of all other models.
 
     An impact changes the rates of hinges within the step, so that Coulomb friction on them is far from its tangent at
     the start. implicit: a step is solved again, with dampers that have the force of friction at the rates at which the
@@ -319,7 +320,7 @@ def step(plant, work, state, q, v, command, dt, integrator, substeps, ahead):
     the switches and motors in Work. Drives are where their commands have them at the end of step `ahead`, 1 for this
     one."""
     h, left = dt / substeps, ahead * dt
-    keep = substeps > 1 or work.loops.switch.shape[0] > 0  # else q and v stay until the step is done
+    keep = substeps > 1 or work.loops.switch.shape[0] > 0  # otherwise q and v do not change until the step is done
     if keep:
         _copy(q, work.qstage[_QSTART])
         _copy(v, work.vstage[_VSTART])

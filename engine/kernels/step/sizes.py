@@ -1,4 +1,4 @@
-"""How long the vectors of a model are, for callers that allocate them from the counts at the head of ints (FMU)."""
+"""Lengths of the vectors of a model, for callers that allocate them from the counts at the head of ints (FMU)."""
 
 from __future__ import annotations
 

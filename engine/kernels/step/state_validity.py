@@ -1,4 +1,4 @@
-"""Whether parameters and a state are fit to run, for callers that set them number by number (FMU)."""
+"""Checks that parameters and a state are valid, for callers that set numbers one by one (FMU)."""
 
 from __future__ import annotations
 

@@ -25,13 +25,13 @@ from limberjack.engine.kernels.nodes.tree import begin_sweep
 from limberjack.engine.tables import plant as t
 from limberjack.engine.tables.plant import plant_view, vectors, work_view
 
-#: what `_closed` is for
+#: purposes of `closed_routine`
 MOVE, _SETTLE, _CHANGE = range(3)
 
 
 @kernel
 def _inward_closed(plant, work, v, tau, add_inertia, external):
-    """The sweep tip to base of a model with loops."""
+    """Run the sweep tip to base of a model with loops."""
     n = plant.topo.shape[0]
     for i in range(n):
         k = n - 1 - i
@@ -50,7 +50,7 @@ def _inward_closed(plant, work, v, tau, add_inertia, external):
 
 @kernel
 def _outward_closed(plant, work, v, vdot):
-    """The sweep base to tip of a model with loops."""
+    """Run the sweep base to tip of a model with loops."""
     for k in range(plant.topo.shape[0]):
         if plant.topo[k, t.GROUP] >= 0:
             outward_member(plant, work, k, v, vdot)
@@ -112,7 +112,7 @@ def forward_dynamics(plant, work, q, v, tau, add_inertia, external, vdot):
 
 @kernel
 def settle(plant, work, q):
-    """P, D, G and X of all bodies of a model with loops, at rest at q, with the model's own armature."""
+    """Compute P, D, G and X of all bodies of a model with loops, at rest at q, with the model's own armature."""
     settle_with(plant, work, q, plant.armature)
 
 

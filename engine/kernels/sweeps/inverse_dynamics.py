@@ -37,8 +37,8 @@ def driven_routine(ints, floats, vector, q, v, vdot, external, tau):
 
 @kernel
 def inverse_dynamics(plant, work, q, v, vdot, gravity, external, tau):
-    """Generalized forces tau (nv,) for the accelerations vdot (nv,); gravity 1.0 counts it and what
-    elements do, 0.0 leaves both out.
+    """Generalized forces tau (nv,) for the accelerations vdot (nv,); gravity: 1.0 includes gravity and the forces of
+    elements, 0.0 leaves both out.
 
     Leaves in work.rows the force f(k) that each hinge passes to its body, at O_k in body axes.
     """

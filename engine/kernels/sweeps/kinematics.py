@@ -116,8 +116,8 @@ def node_motion_entry(ints, floats, work, q, v, vdot, node, out):
 def totals(plant, work, out):
     """out (12,): kinetic and potential energy, momentum (6) about the inertial origin, first moment (3), mass.
 
-    Of the moving bodies: what is fixed to the ground does not count, be its hinge merged or not. Rotors of constant
-    momentum count in the momentum only: what their drives do to keep it so is no energy of the bodies.
+    They are those of the moving bodies: bodies fixed to the ground do not count, whether their hinges are merged or
+    not. Rotors of constant momentum count in the momentum only: the work of their drives is not energy of the bodies.
     """
     kinetic, mass = 0.0, 0.0
     L, p, c = ZERO, ZERO, ZERO

@@ -10,9 +10,9 @@ The bodies of a subtree are neighbours, and so are their velocities. Their colum
 give row k of M, and cross hinge k together where the frame changes, eight at a time: a block of work.columns holds
 eight columns component by component, so that one vector instruction works on all eight. Velocity v has place v + pad
 in the blocks, so that the last block is full. Loops over a block run over all of its lanes, because the compiler makes
-vector instructions of loops with fixed bounds. Lanes before the subtree's belong to bodies that are still to come and
-may hold anything: they, and the lower triangle of M, are written over later. Lanes behind it belong to bodies that are
-done: they keep their values, and row k is zero there.
+vector instructions of loops with fixed bounds. Lanes before the subtree's belong to bodies that follow and may hold
+anything: they, and the lower triangle of M, are overwritten later. Lanes after it belong to bodies that are done: they
+keep their values, and row k is zero there.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _hand_composite(R, p, m, h, I, up):
 
 @kernel
 def _choose(condition, a, b):
-    """a or b, without a jump."""
+    """a or b, without a branch."""
     return a[0] if condition else b[0], a[1] if condition else b[1], a[2] if condition else b[2]
 
 
@@ -57,7 +57,7 @@ def _carry_whole(block, R, p):
 def _carry_part(block, new, stop, n_new, f_new, R, p):
     """X ← φ X in the lanes before `stop`, with the new column in lane `new` (none if it is not in the block).
 
-    The new column comes in registers: loading a block just after one lane was stored would wait for the store.
+    The new column is passed in registers: loading a block right after one lane was stored would wait for the store.
     """
     for lane in range(LANES):
         n, f = block_lane(block, lane)

@@ -1,4 +1,4 @@
-"""Mass properties of the bodies from those of their parts, whose masses may be tuned.
+"""Mass properties of the bodies from those of their parts, whose masses are tunable.
 
     [m, h, I](k) = Σ s [m, h, I](part),   s = mass now / mass as loaded
 

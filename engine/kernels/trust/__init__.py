@@ -1,1 +1,1 @@
-"""Checks of plants that come from files: every index lies inside of what it points into."""
+"""Checks of plants that come from files: every index lies inside the vector that it points into."""

@@ -20,7 +20,7 @@ def _touches(first, second):
 
 @kernel
 def _links_inside(slices, links, least, most, end):
-    """Whether slices lie inside the links, have as many as they may, and these are below an end."""
+    """Whether slices lie inside the links, are not too long, and their links are below an end."""
     for i in range(slices.shape[0]):
         first, count = slices[i, ct.ML_FIRST], slices[i, ct.ML_COUNT]
         if not fits(first, count, links.shape[0]) or count < least or count > most:
@@ -53,7 +53,7 @@ def _trust_meshes(c, parts):
 
 @kernel
 def trust_contacts(c, plant):
-    """Slices lie inside, meshes are whole, and pairs have as many touches as their shapes."""
+    """Whether slices lie inside, meshes are complete, and pairs have as many touches as their shapes."""
     parts = plant.contacts
     if not _trust_meshes(c, parts):
         return False

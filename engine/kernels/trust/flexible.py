@@ -14,7 +14,7 @@ _MOST_MODES, _MOST_RANK, _NODE_RANK = 2**12, 2**16, 6  # of one body; of all its
 
 @kernel
 def _follows(c, at_table, at_work, table, table_size, work):
-    """Scratch follows scratch; tables do too, but for one that is shared, among those before."""
+    """Whether scratch follows scratch, and each table the one before, unless it is shared with an earlier body."""
     if work != at_work or (table != at_table and not fits(table, table_size, at_table)):
         return False
     return at_table <= c[fl.C_MODAL_TABLE] and at_work <= c[fl.C_MODAL_WORK]

@@ -83,7 +83,7 @@ def _body_of_group(plant, g, i):
 
 @kernel
 def trust_members(c, plant):
-    """All that a group lists belongs to it."""
+    """Whether all that a group lists belongs to it."""
     for g in range(c[lp.C_GROUPS]):
         group, listed = plant.loops.group_int[g], plant.loops.listed
         for i in range(group[lp.GI_BODIES]):
@@ -101,7 +101,7 @@ def trust_members(c, plant):
 
 @kernel
 def _most_rows(kind):
-    """Most rows of a loop of this kind; -1 for a kind that there is not."""
+    """Largest number of rows of a loop of this kind; -1 for an unknown kind."""
     if is_in(kind, 0, len(_N_V)):
         return 6 - _N_V[kind]
     if kind == lp.LOCK:

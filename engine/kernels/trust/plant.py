@@ -1,8 +1,9 @@
-"""Is every index in the ints of a foreign Plant inside the vector that it leads into? Kernels do not ask.
+"""Checks that every index in the ints of a foreign Plant is inside the vector that it points into; kernels do not
+check.
 
-A plant file may be damaged and its checksum right. Counts come first: they are possible, and ask for as many numbers as
-there are. Then what each column leads to, as its table declares (`Table.within`), and what hangs together across
-tables. Nothing here follows a place that the file names before that place has been looked at.
+A plant file may be damaged although its checksum is right. Counts are checked first: they must be possible, and must
+match the number of values in the file. Then each column, as its table declares (`Table.within`), and relations across
+tables. No index of the file is used before it has been checked.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _MOST_COMMANDS, _MOST_LOOP_COMMANDS, _MOST_OUTPUTS, _MOST_ROWS = 3, 4, 6, 6
 _MOST_TOUCHES, _MOST_ACTIVE = max(ct.TOUCHES.values()), 1024
 _LAST_COUNT = max(t.COUNTS.values())
 _N_Q, _N_V = (tuple(getattr(kind, size) for kind in HINGE_TYPES.values()) for size in ("nq", "nv"))
-#: what a sensor of each type aims at: the count of those, and how many numbers it shows
+#: for each sensor type: the count of possible targets, and how many numbers the sensor shows
 _AIMS = {"coordinate": t.C_Q, "velocity": t.C_V, "hinge": t.C_BODIES, "flexible body": t.C_BODIES, "node": t.C_NODES}
 _AIMS |= {"joining loop": lp.C_LOOPS, "loop": lp.C_LOOPS, "motor": dr.C_MOTORS, "thruster": el.C_THRUSTERS}
 _AIMS |= {"contact": ct.C_CONTACTS}
@@ -43,9 +44,9 @@ _taken = kernel(function("taken(ints)", [*t.READ, f"return {el.COMMANDS}"]))
 
 @kernel
 def _counts(c, n):
-    """The counts are possible and ask for n numbers.
+    """Whether the counts are possible and match n numbers.
 
-    What no table lists is bounded by the table that needs it, so that a small file cannot ask for much memory.
+    The table that needs a count bounds it if no table lists it, so a small file cannot demand much memory.
     """
     if n < t.HEADER or c[t.C_VERSION] != t.FORMAT_VERSION:
         return False
@@ -98,7 +99,7 @@ def _link(c, plant, body):
 def _topo(c, plant):
     for k in range(c[t.C_BODIES]):
         body = plant.topo[k]
-        if not is_in(body[t.UP], 0, k + 1) or not _link(c, plant, body):  # parents first: no sweep runs in a ring
+        if not is_in(body[t.UP], 0, k + 1) or not _link(c, plant, body):  # parents first: no sweep runs in a cycle
             return False
         if not is_in(body[t.VEND], body[t.VI] + body[t.NV], c[t.C_V] + 1):
             return False
@@ -192,12 +193,12 @@ def _drives(c, plant):
 
 @kernel
 def _nothing(c, plant):
-    """Columns are all that there is to look at."""
+    """For tables of which only the columns are checked."""
     return True
 
 
-#: in this order, so that nothing is followed before it is looked at: the tables whose columns are looked at, and what
-#: hangs together; what may be wrong with them stands in `layout.WRONG`, behind the counts
+#: the checks in an order in which no index is used before its check: tables whose columns are checked, and relations;
+#: `layout.WRONG` lists, after the counts, what may be wrong with them
 _STEPS = (
     (("listed", "group_int"), trust_groups),
     (("modal_int", "attached_int"), trust_modal),
@@ -219,7 +220,7 @@ _STEPS = (
 
 
 def _all_steps():
-    """A kernel `steps(c, plant)`: the number of the first step that fails, 0 where none does."""
+    """A kernel `steps(c, plant)`: the number of the first check that fails, 0 if none does."""
     lines, words = list(t.READ), {}
     for i, (tables, check) in enumerate(_STEPS):
         words[f"check{i}"] = check
@@ -234,7 +235,7 @@ _steps = _all_steps()
 
 @entry(INTS, FLOATS, WHOLE, INTS)
 def trust_entry(ints, floats, n, report):
-    """report (1,) int64: 0, or 1 + the index in layout.WRONG of what is wrong in these n ints. Reads no floats."""
+    """report (1,) int64: 0, or 1 + the index in layout.WRONG of the error in these n ints. Reads no floats."""
     report[0] = 1
     if _counts(ints, n):
         report[0] = _steps(ints, ints, t.plant_view(ints, floats))

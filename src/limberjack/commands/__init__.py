@@ -1,1 +1,1 @@
-"""What the `limberjack` command does, one module a subject."""
+"""The subcommands of `limberjack`, one module for each subject."""

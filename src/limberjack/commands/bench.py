@@ -11,12 +11,12 @@ from limberjack.commands.arguments import check_processors
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.version import __version__
 
-#: top of the repository, where this file is in one
+#: top of the repository, if this file is in one
 _TOP = Path(__file__).resolve().parents[3]
 
 
 def bench(options: argparse.Namespace) -> None:
-    """Run the comparison; processor and folders are tried before anything is measured. ArgumentError outside of it."""
+    """Run the comparison; checks processor and folders first. Raises ArgumentError outside the repository."""
     if not (_TOP / "benchmarks" / "command.py").is_file():
         raise ArgumentError(
             "the benchmarks are not in the installed package. Check out Limberjack's repository at version "

@@ -17,9 +17,9 @@ from limberjack.hil.campaign.campaign_file import Campaign, load_campaign
 from limberjack.hil.campaign.runner import Summary, report_run, report_worst, run_campaign
 from limberjack.hil.campaign.table import UNJUDGED, Row
 
-#: runs that did not pass, listed at most
+#: largest number of runs in the list of those that did not pass
 MOST_LISTED = 10
-#: runs whose reports are made at the end
+#: number of runs whose reports are made at the end
 MOST_REPORTS = 1000
 
 
@@ -57,7 +57,7 @@ def campaign(options: argparse.Namespace) -> int:
 
 
 def _report_worst(most: int, loaded: Campaign, out: Path, summary: Summary, console: Console) -> None:
-    """Reports of the worst runs, announced on a terminal while they are made."""
+    """Make the reports of the worst runs; a terminal shows which."""
     most = arguments.count("--reports", most, 0, MOST_REPORTS)
     with console.status("") if console.is_terminal else contextlib.nullcontext() as status:
 
@@ -85,7 +85,7 @@ def _report(options: argparse.Namespace, loaded: Campaign, out: Path, console: C
 
 
 def _progress(console: Console) -> Progress:
-    """Shown on a terminal alone."""
+    """A progress display, on a terminal only."""
     columns = (
         BarColumn(),
         MofNCompleteColumn(),

@@ -13,7 +13,7 @@ from limberjack.engine.common.errors import ArgumentError
 from limberjack.hil.record.compare import Comparison, open_table
 from limberjack.hil.record.compare import compare as compare_tables
 
-#: signals listed unless all are asked for
+#: number of signals listed without --all
 MOST_LISTED = 20
 
 

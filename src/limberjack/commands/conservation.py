@@ -36,7 +36,7 @@ def _acts(dof: Dof) -> bool:
 
 
 def log_conserves(log: dict[str, np.ndarray]) -> bool:
-    """What `momentum_conserved` said of the system of a log; the plot and the table both ask here."""
+    """The result of `momentum_conserved` for the system of a log, for the plot and the table."""
     return CONSERVED in log and bool(np.all(log[CONSERVED] == 1.0))
 
 

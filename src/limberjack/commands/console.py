@@ -1,17 +1,17 @@
-"""Where the commands print."""
+"""The console on which commands print."""
 
 from __future__ import annotations
 
 from rich.console import Console
 
-#: wide enough for every table: what is piped or redirected must not lose digits
+#: wide enough for every table, so that piped or redirected output loses no digits
 PIPED_WIDTH = 500
 
 
 def open_console() -> Console:
-    """The terminal at its own width; anything else at a fixed width at which no table is cut.
+    """The terminal at its own width; for other outputs a fixed width at which no table is cut.
 
-    Names of a model go to it as they stand: brackets in them are no markup.
+    Names of a model are printed literally: brackets in them are not markup.
     """
     console = Console(markup=False)
     if not console.is_terminal:

@@ -1,10 +1,10 @@
 """A joint controller as a client program: it drives a running engine along a trajectory and keeps the log.
 
-Servo drives get position and rate; torque drives get the torque that the equations of motion ask for,
+Servo drives get position and rate; torque drives get the torque that the equations of motion require,
     tau = M dv/dt + bias - passive(reference),   dv/dt = reference + 2 w (rate error) + w² (position error),
 with the accelerations of all undriven coordinates (a free base) solved from their own rows. In a model with loops the
-drives share the work: the forward dynamics, which knows the loops, gives the same accelerations. Loops that take
-commands, and thrusters, stay as they start.
+drives share the load: the forward dynamics, which includes the loops, gives the same accelerations. Loops that take
+commands, and thrusters, keep their initial state.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from limberjack.engine.model.system import System
 
 #: bandwidth of the torque controller, rad/s
 BANDWIDTH = 12.0
-#: rows kept of a run
+#: largest number of rows in the log of a run
 SAMPLES = 1500
 
 
 class Motion(Protocol):
-    """What a controller sees of an engine."""
+    """The state of an engine as a controller reads it."""
 
     @property
     def time(self) -> float: ...
@@ -94,7 +94,7 @@ class Controller:
         return np.asarray((M @ vdot + h)[self.rows])
 
     def _closed_torque(self, q: np.ndarray, v: np.ndarray, passive: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-        """Least torques that come nearest to the wanted accelerations: dv/dt = free + A tau with any loops."""
+        """The smallest torques that come nearest to the wanted accelerations: dv/dt = free + A tau, loops included."""
         free = self.dynamics.forward(q, v, passive)
         A = np.empty((len(self.rows), len(self.rows)))
         for i, row in enumerate(self.rows):
@@ -104,7 +104,7 @@ class Controller:
         return np.asarray(np.linalg.lstsq(A, wanted - free[self.rows], rcond=1e-9)[0])
 
     def _friction(self, q: np.ndarray, v: np.ndarray, reference: Reference) -> np.ndarray:
-        """Passive forces where the reference is: fed back at the measured rate, dry friction would chatter."""
+        """Passive forces at the reference; at the measured rate, feedback of dry friction would chatter."""
         q, v = q.copy(), v.copy()
         q[self.places], v[self.rows] = reference.position, reference.rate
         return self.dynamics.passive(q, v)
@@ -131,7 +131,7 @@ def _energies(dynamics: Dynamics, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 def drive(client: Client, system: System, job: dict[str, Any]) -> None:
-    """Run the trajectory in lockstep; progress goes to standard output, one number a line.
+    """Run the trajectory in lockstep; progress goes to standard output, one number per line.
 
     job : duration_s, period_steps, folder, real_time (True: each cycle begins at its own time on the clock)
     """
@@ -143,7 +143,7 @@ def drive(client: Client, system: System, job: dict[str, Any]) -> None:
     record = Record(columns(system, about.names["outputs"]), cycles // stride + 2)
     conserved = float(momentum_conserved(system))
     state = client.reset()
-    controller.commands(state)  # compiles what a paced run has no time for
+    controller.commands(state)  # compiles before the run, since a paced run has no time for it
     start = time.monotonic()
     for cycle in range(cycles + 1):
         values, reference = controller.commands(state)

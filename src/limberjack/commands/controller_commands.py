@@ -1,4 +1,4 @@
-"""The commands for those who start something of their own: new, and messages of controllers."""
+"""The commands for starting a new model, scenario or controller: `new`, and `messages`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from limberjack.commands.parsing import command
 from limberjack.engine.common.nearest import nearest
 
-#: what `new` writes → the kinds of it, the default first; the files of each are in commands/new.py
+#: argument of `new` → its kinds, the default first; commands/new.py has the files of each
 KINDS = {"model": ("arm", "satellite"), "controller": ("python", "zmq", "udp", "shm", "octave")}
 
 
@@ -47,7 +47,7 @@ def _new(commands: Any) -> None:
 
 
 def _kind(parser: Any, options: argparse.Namespace) -> str | None:
-    """The kind, checked; an error of the command line for one that there is not."""
+    """The kind; an unknown kind is an error of the command line."""
     kinds: tuple[str, ...] = KINDS.get(options.what, ())
     kind: str | None = options.kind
     if kind is not None and kind not in kinds:

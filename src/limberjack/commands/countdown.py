@@ -1,7 +1,7 @@
-"""Shows what long work is doing and how long it still takes, from a separate process, so that the work loses no time.
+"""Shows what a long task is doing and how long it still takes, from a separate process, so that the task loses no time.
 
-`Countdown` starts this file as a script; it imports nothing of limberjack, so that it is ready at once. On a terminal
-one line counts down each second, elsewhere each part of the work is one line.
+`Countdown` starts this file as a script. It imports nothing from limberjack, so that it starts at once. On a terminal
+one line counts down each second; elsewhere each part of the task is one line.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Countdown:
         return self
 
     def say(self, text: str, left_s: float) -> None:
-        """What happens now, and how long it and all that follows takes at most, s."""
+        """Show the present part of the task, and the longest time for it and all that follows, s."""
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(f"{left_s:.3f} {text}\n".encode())
@@ -39,7 +39,7 @@ class Countdown:
 
 
 def lasting(seconds: float) -> str:
-    """A time on the clock: "12 s", "3 min 20 s", "2 h 05 min"."""
+    """A duration as text: "12 s", "3 min 20 s", "2 h 05 min"."""
     whole = max(round(seconds), 0)
     if whole < 60:
         return f"{whole} s"
@@ -49,8 +49,8 @@ def lasting(seconds: float) -> str:
 
 
 def main() -> None:
-    """Until standard input ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the work, and with it this
+    """Show the countdown until standard input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the task, which ends this process
     terminal, text, ends, rest = sys.stderr.isatty(), "", 0.0, b""
     while True:
         if terminal and text:

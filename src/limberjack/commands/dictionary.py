@@ -29,7 +29,7 @@ def dictionary(options: argparse.Namespace, load_options: dict[str, Any]) -> Non
 
 
 def _format(name: str | None, out: Path | None) -> Export:
-    """The format asked for, else the only one with the file's suffix; Markdown on a terminal."""
+    """The format of --format, else the only one with the file's suffix; Markdown on a terminal."""
     if name is not None:
         return export_of(name)
     if out is None:
@@ -37,12 +37,12 @@ def _format(name: str | None, out: Path | None) -> Export:
     fitting = [export for export in EXPORTS if export.suffix and export.suffix == out.suffix.lower()]
     if len(fitting) != 1:
         names = ", ".join(each.name for each in fitting or EXPORTS)
-        raise ArgumentError(f"{out}: the name does not tell the format. Add --format with one of {names}.")
+        raise ArgumentError(f"{out}: the name does not determine the format. Add --format with one of {names}.")
     return fitting[0]
 
 
 def _system(options: argparse.Namespace, load_options: dict[str, Any]) -> System:
-    """The model in a file, or that of an engine."""
+    """The model of a file, or of an engine."""
     if "://" not in options.model:
         return load(Path(options.model), **load_options)
     with Client(options.model, name="dictionary", keys=options.keys, key_name=options.key_name) as engine:
@@ -60,6 +60,8 @@ def _write_file(text: str, out: Path | None) -> None:
 
 def _write_folder(files: Mapping[str, str], out: Path | None, export: Export) -> None:
     if out is None:
-        raise ArgumentError(f"the format {export.name} is a folder of {len(files)} files. Say where with -o FOLDER.")
+        raise ArgumentError(
+            f"the format {export.name} is a folder of {len(files)} files. Give the folder with -o FOLDER."
+        )
     for name, text in files.items():
         _write_file(text, out / name)

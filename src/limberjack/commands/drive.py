@@ -31,21 +31,21 @@ from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.load import load
 from limberjack.engine.model.system import Loop, System
 
-#: how long a controller may say nothing, beyond the simulated time between two of its reports, s
+#: how long a controller may be silent, beyond the simulated time between two of its reports, s
 PATIENCE_S = 300.0
 #: how long it may take to end after its last output, s
 ENDING_S = 30.0
-#: bytes read of what a failed controller said
+#: number of bytes read from the output of a failed controller
 _WORDS_MAX = 65536
 
 
 class JobError(LimberjackError, RuntimeError):
-    """The controller process failed."""
+    """Raised when the controller process fails."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What to drive and where to put the results.
+    """A job: the model to drive, and the folder for the results.
 
     load : keyword arguments of `limberjack.load` (base, strict, mimic, …); duration_s : simulated time
     settings : of the engine process; its ``rate_hz`` is the controller's (None: the highest up to 1 kHz)
@@ -82,7 +82,7 @@ def run_job(job: Job, console: Console) -> Path:
 
 
 def _check_drives(job: Job, system: System, console: Console) -> None:
-    """Refuse a model that cannot be driven; say which drives are held at 0 or rest."""
+    """Refuse a model that cannot be driven; print which drives are held at 0 or at rest."""
     if not system.actuators:
         raise ArgumentError(
             f"{job.model}: the model has no actuators, so there is nothing to drive. Add actuators, or leave "
@@ -93,7 +93,7 @@ def _check_drives(job: Job, system: System, console: Console) -> None:
     if not moved:
         raise ArgumentError(
             f"{job.model}: all {len(held)} actuators drive quasi-velocities (of spherical, free or custom hinges), "
-            "which no trajectory can be given. Add an actuator on another hinge, or serve the model without --duration."
+            "for which there is no trajectory. Add an actuator on another hinge, or serve the model without --duration."
         )
     for what, drives in (
         ("held at 0, because a quasi-velocity is not the rate of a coordinate", held),
@@ -112,7 +112,7 @@ def _names(named: Sequence[Actuator] | Sequence[Loop]) -> str:
 
 
 def _control(job: Job, engine: EngineProcess, dt: float, console: Console) -> float:
-    """Run the controller as a process of its own and show its progress; seconds from its first report to its last."""
+    """Run the controller in a separate process and show its progress; seconds from its first report to its last."""
     order = {
         "model": str(job.model),
         "load": job.load,
@@ -143,10 +143,10 @@ def _control(job: Job, engine: EngineProcess, dt: float, console: Console) -> fl
 
 
 def watch(command: list[str], quiet_s: float, heard: Callable[[str], None]) -> None:
-    """Run a process to its end, handing on each line of its standard output.
+    """Run a process to its end, and yield each line of its standard output.
 
-    Raises JobError if it says nothing for ``quiet_s``, does not end, or ends with an exit code other than 0. It never
-    outlives this call. What it says on standard error goes to a file, which cannot fill up as a pipe can.
+    Raises JobError if it is silent for ``quiet_s``, does not end, or ends with an exit code other than 0. It never
+    outlives this call. Its standard error goes to a file, which cannot fill up as a pipe can.
     """
     with (
         tempfile.TemporaryFile() as words,

@@ -17,7 +17,7 @@ def _compile(commands: Any) -> None:
 
         out = options.out or Path(f"{options.model.stem}.ljm")
         if out.resolve() == options.model.resolve():
-            raise ArgumentError(f"{out}: the model would be written over itself; give another file with -o.")
+            raise ArgumentError(f"{out}: the output would overwrite the model; give another file with -o.")
         system = load(options.model, **load_options(options))
         stepped = {name: getattr(options, name) for name in ("dt", "integrator", "substeps")}
         print(compile_model(system, out, **stepped))

@@ -14,7 +14,7 @@ from limberjack.fmu.export import export_fmu
 
 
 def export(options: argparse.Namespace, load_options: dict[str, Any]) -> None:
-    """Write the FMU and say what is in it."""
+    """Write the FMU and print what it contains."""
     system = load(options.model, **load_options)
     path = export_fmu(
         system,

@@ -1,4 +1,4 @@
-"""The same run once more in the model's FMU: the same controller drives it through FMPy, and both logs are compared."""
+"""Repeats a run with the model's FMU: the same controller drives it through FMPy, and both logs are compared."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from limberjack.engine.model.system import System
 
 @dataclass(frozen=True)
 class FmuState:
-    """What a controller sees of an FMU."""
+    """The state of an FMU as a controller reads it."""
 
     time: float
     q: np.ndarray

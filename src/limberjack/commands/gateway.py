@@ -21,7 +21,7 @@ from limberjack.engine.common.errors import ArgumentError
 
 @dataclass(frozen=True)
 class Wanted:
-    """One outlet that was asked for."""
+    """A requested outlet."""
 
     kind: Kind
     text: str
@@ -51,7 +51,8 @@ def run_gateway(
     with_history: bool,
     ready: Callable[[], None] = lambda: None,
 ) -> None:
-    """Connect, open the outlets, say so, and go on until asked to stop. ready : called when the engine has answered"""
+    """Connect, open the outlets, print them, and run until asked to stop. ready : called when the engine has
+    answered"""
     try:
         session = telemetry.connect(wait_s)
         ready()
@@ -69,14 +70,14 @@ def run_gateway(
 
 
 def history_place(file: str | Path | None, engine: str) -> Path | Home | None:
-    """Where the history stands: as asked, at home, or nowhere for "none".  engine : as for `Home`"""
+    """Path of the history: as requested, in the user's data, or None for "none".  engine : as for `Home`"""
     if file is None:
         return Home(engine)
     return None if str(file) == "none" else Path(file)
 
 
 def _history(options: argparse.Namespace, spec: GatewaySpec, folder: Path) -> Path | Home | None:
-    """The command line comes first; paths of the gateway's file are relative to it."""
+    """The command line has precedence; paths in the gateway's file are relative to that file."""
     engine = options.engine or spec.engine or ""
     named = None if spec.history is None else spec.history.file
     if options.history is not None or named is None or named == "none":

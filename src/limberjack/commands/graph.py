@@ -20,7 +20,7 @@ from limberjack.scratch import Scratch
 
 #: format → ends of its files' names
 FORMATS = {"dot": (".dot", ".gv"), "mermaid": (".mmd", ".mermaid"), "svg": (".svg",)}
-#: longest that Graphviz may compute, s
+#: longest time that Graphviz may compute, s
 _DRAWING_S = 300.0
 _INK, _EDGE, _FRAME, _INSIDE = "#1f2933", "#7b8794", "#2f6fbd", "#eaf2fb"
 #: colour of a loop's edges by its method
@@ -33,7 +33,7 @@ _LEGEND = (
 
 @dataclass(frozen=True)
 class Graph:
-    """What is drawn. A body is named by its row, 0 for the inertial frame.
+    """The contents of the drawing. A body is identified by its row, 0 for the inertial frame.
 
     boxes : lines of text of each body;  tree : (parent, body) of each hinge
     groups : lines of text and bodies of each aggregated node;  loops : each with the bodies that it joins
@@ -132,7 +132,8 @@ def dot(graph: Graph) -> str:
 
 
 def _dot_loop(key: str, loop: LoopPlan, rows: list[int]) -> list[str]:
-    """An edge between two bodies; a name of its own, tied to each body, where there are more or one."""
+    """An edge between two bodies; if a loop joins one body or more than two, a separate box with an edge to each
+    body."""
     colour, dashes = _COLOURS[loop.method], "dashed" if loop.closure.loop.closed else "dotted"
     style = f'style={dashes}, color="{colour}"'
     name = f'label={_quoted([loop.closure.loop.name])}, fontcolor="{colour}"'
@@ -173,14 +174,14 @@ def mermaid(graph: Graph) -> str:
 
 
 def _labelled(lines: list[str]) -> str:
-    """Lines of text as one of Mermaid's strings; what could be markup is written as its number."""
+    """Lines of text as one of Mermaid's strings; characters that could be markup are written as their numbers."""
     return (
         '"' + "<br/>".join(re.sub(r"[^\w .,:()+−='/-]", lambda sign: f"#{ord(sign[0])};", line) for line in lines) + '"'
     )
 
 
 def svg(graph: Graph) -> str:
-    """The graph drawn by Graphviz. ArgumentError where that is missing or fails."""
+    """The graph drawn by Graphviz. Raises ArgumentError if Graphviz is missing or fails."""
     if shutil.which("dot") is None:
         text = "Graphviz draws SVG, and its program dot is not on PATH. Install it (Debian: apt-get install graphviz)"
         raise ArgumentError(f"{text}, or write the graph as text with --format dot or --format mermaid.")

@@ -61,7 +61,7 @@ def show_rights(console: Console, rights: tuple[Right, ...], margin_ns: int) -> 
 
 
 def show_statistics(console: Console, title: str, statistics: FrameStatistics, probed: Probe | None = None) -> None:
-    """Times of frames as a table; beside an empty loop's, if it was probed."""
+    """Print the times of frames as a table, beside those of an empty loop if that was probed."""
     table = new_table(f"{title}, {statistics.frames} frames", "µs", "p50", "p99", "p99.9", "max")
     rows = [
         ("work", statistics.compute),
@@ -97,10 +97,10 @@ def _show_trials(console: Console, found: Probe) -> None:
 
 
 def _show_contacts(console: Console, loaded: ContactLoad) -> None:
-    """The time of a step with the shapes in each other."""
+    """Print the time of a step with overlapping shapes."""
     said = f"contacts: {loaded.touching} of {loaded.most} points overlap, {loaded.acting} carry force"
     if loaded.text:
-        console.print(f"contacts: a step with all shapes in each other could not be timed. {loaded.text}")
+        console.print(f"contacts: a step with all shapes overlapping could not be timed. {loaded.text}")
         return
     p50, p99, p999, most = _microseconds(loaded.spread)
     console.print(f"{said}, a step takes {p50} µs (p99 {p99}, p99.9 {p999}, max {most})")

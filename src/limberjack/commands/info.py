@@ -1,4 +1,4 @@
-"""`limberjack info` and `check`: what a model holds."""
+"""`limberjack info` and `check`: the contents of a model."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def info(model: Path, load_options: dict[str, Any]) -> None:
 
 
 def signals(model: Path, load_options: dict[str, Any]) -> None:
-    """Print the name of every signal, as alarms, scenarios and telemetry have it, with unit, range and meaning."""
+    """Print the name of every signal, as in alarms, scenarios and telemetry, with unit, range and meaning."""
     table = new_table("signals", "name", "unit", "range", "meaning", folding=(0, 3))
     for number in catalogue(load(model, **load_options), *SIGNALS):
         bounded = math.isfinite(number.low) or math.isfinite(number.high)
@@ -80,7 +80,7 @@ def parameters(model: Path, load_options: dict[str, Any]) -> None:
 
 
 def check(model: Path, load_options: dict[str, Any]) -> int:
-    """Read the model, list its warnings, say that it can be simulated."""
+    """Read the model, list its warnings, and report that it can be simulated."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         system = load(model, **load_options)
@@ -93,7 +93,7 @@ def check(model: Path, load_options: dict[str, Any]) -> int:
 
 
 def _bodies(system: System) -> str:
-    """How many there are."""
+    """The number of bodies, as text."""
     count, flexible = len(system.own_bodies), len(system.flexible_names)
     return (f"{count} bodies" if count != 1 else "1 body") + (f" ({flexible} flexible)" if flexible else "")
 
@@ -143,7 +143,7 @@ def _what_it_is(body: Body, size: str) -> str:
 
 
 def _modes(hinge: Hinge) -> str:
-    """How many modes a flexible body has, and their frequencies."""
+    """The number of modes of a flexible body, and their frequencies, as text."""
     hertz = sorted(math.sqrt(dof.stiffness) / math.tau for dof in hinge.dofs)
     if not hertz:
         return "no modes"

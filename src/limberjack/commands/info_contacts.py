@@ -1,5 +1,5 @@
-"""What `limberjack info` and `check` say about contacts: the pairs of shapes, those that overlap at the start, and
-those that are named twice."""
+"""The output of `limberjack info` and `check` about contacts: pairs of shapes, those that overlap at the start, and those
+that two contacts name."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
 from limberjack.engine.tables.contacts import C_TOUCHES, PA_CONTACT, PA_FLIP, PA_TOUCH, PA_TOUCHES, TO_GAP, TOUCH
 
-#: depth that nearly rigid shapes at rest have as well, m
+#: depth that is normal for nearly rigid shapes at rest, m
 _AT_REST = 1e-6
-#: pairs of one contact that `info` lists
+#: number of pairs of one contact that `info` lists
 _MOST_LISTED = 50
 
 

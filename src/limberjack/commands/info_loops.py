@@ -1,4 +1,4 @@
-"""What `limberjack info` says about closed loops: cut edges with method and reason, aggregated nodes, freedoms."""
+"""The output of `limberjack info` about closed loops: cut edges with method and reason, aggregated nodes, freedoms."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from limberjack.engine.model.system import Loop, System
 
 
 def plan_of(system: System) -> Plan:
-    """What `build` would make of the loops."""
+    """The plan that `build` would make for the loops."""
     return plan(system, assemble(system))
 
 
@@ -27,7 +27,7 @@ def group_labels(made: Plan) -> dict[str, str]:
 
 
 def print_loops(console: Console, made: Plan) -> None:
-    """Tables of loops and groups, and the count of freedoms."""
+    """Print tables of loops and groups, and the number of degrees of freedom."""
     console.print(_loops(made))
     if made.groups:
         console.print(_groups(made))
@@ -68,7 +68,7 @@ def _joins(loop: Loop) -> str:
 
 
 def _rows(loop: LoopPlan) -> str:
-    """How many rows are kept, and which where some are redundant."""
+    """The number of rows that are kept, and, if some are redundant, which."""
     names = loop.closure.names
     if len(loop.kept) == len(names):
         return str(len(names))

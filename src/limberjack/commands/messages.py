@@ -1,4 +1,4 @@
-"""`limberjack messages`: what a controller is sent and sends, byte by byte, and code that reads and writes it."""
+"""`limberjack messages`: the messages that a controller receives and sends, byte by byte, and code for them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MADE_BY = "Made by 'limberjack messages'"
 
 @dataclass(frozen=True)
 class Wired:
-    """A device of a scenario: its wiring with units, and its layout where it has one.
+    """A device of a scenario: its wiring with units, and its layout if it has one.
 
     origin : for people, "device 'servo' of arm.yaml"
     """
@@ -64,7 +64,7 @@ def messages(path: Path, device: str | None, out: Path | None) -> None:
 
 
 def wired_devices(scenario: Scenario, file: str) -> list[Wired]:
-    """The devices of a scenario. ModelError for what is wrong with it."""
+    """The devices of a scenario. Raises ModelError if the scenario is invalid."""
     executive = build(scenario, seed=0, paced=False).executive
     units = dict(zip(executive.signals.names, executive.signals.units))
     found = []
@@ -80,7 +80,7 @@ def wired_devices(scenario: Scenario, file: str) -> list[Wired]:
 
 
 def write_code(wired: Wired, out: Path) -> Path:
-    """Write FILE.h or FILE.m; returns it. ArgumentError for another ending, or a file that was not made so."""
+    """Write FILE.h or FILE.m; returns it. Raises ArgumentError for another suffix, or for a file not made this way."""
     if wired.layout is None:
         raise ArgumentError(
             f"{wired.origin} ({wired.uri}) has no binary messages: its numbers go by name; "
@@ -136,6 +136,6 @@ def _bytes(form: Form, layout: LayoutSpec) -> Table:
 
 
 def _scaled(scale: float, offset: float) -> str:
-    """How a number becomes a value."""
+    """The formula from a number to a value."""
     text = "number" if scale == 1.0 else f"{scale:g} · number"
     return text if offset == 0.0 else f"{text} {'+' if offset > 0 else '-'} {abs(offset):g}"

@@ -47,7 +47,7 @@ def modes(options: argparse.Namespace) -> None:
 
 
 def _write_loads(source: Path, out: Path) -> None:
-    """The steps of --unit-loads, and what to do with them."""
+    """Write the steps of --unit-loads, and print how to use them."""
     if source.suffix.lower() == ".npz":
         raise ArgumentError(f"{source}: unit loads are made from a description. Give the .yaml file.")
     count = write_unit_loads(source, out)
@@ -101,7 +101,7 @@ def report(data: ModalData, table: EffectiveMass, reach: Ranges) -> None:
 
 
 def _geometric(data: ModalData) -> str:
-    """Where geometric stiffening comes from."""
+    """The source of geometric stiffening, as text."""
     if data.foreshortening is not None:
         return "foreshortening at every node"
     if data.stress is not None:

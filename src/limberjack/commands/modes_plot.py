@@ -18,11 +18,11 @@ from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.modes.data import ModalData
 
 MOST_SHOWN = 6
-#: largest displacement in the picture, beside the body's largest extent
+#: largest displacement in the picture, as a share of the body's largest extent
 AMPLITUDE = 0.15
 #: more lines than these are thinned out
 MOST_LINES = 20_000
-#: the picture's shortest side beside its longest
+#: the picture's shortest side, as a share of its longest
 FLATTEST = 0.3
 
 

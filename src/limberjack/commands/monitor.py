@@ -25,7 +25,7 @@ def monitor(options: argparse.Namespace) -> None:
     """Show an engine until q or Ctrl-C; on a pipe or with --once one table."""
     if not 0.1 <= options.rate <= 60.0:
         raise ArgumentError(f"--rate {options.rate:g}: give 0.1 to 60 pictures a second.")
-    logging.getLogger("limberjack").addHandler(logging.NullHandler())  # notices show what the log would say
+    logging.getLogger("limberjack").addHandler(logging.NullHandler())  # notices show the messages of the log
     choice = Choice(tuple(options.show or ("*",)))
     gateway = Gateway(options.engine, keys=options.keys, key_name=options.key_name, most_hz=options.rate)
     board, console = Board(gateway.condition), Console()
@@ -53,7 +53,7 @@ def _first(board: Board, engine: str) -> Picture:
 
 
 def _check(picture: Picture, choice: Choice) -> None:
-    """ArgumentError for patterns that show nothing."""
+    """Raise ArgumentError for patterns that match no quantity."""
     if not choice.rows(picture):
         some = ", ".join(list(picture.dictionary.places)[:8])
         wanted = ", ".join(choice.patterns)
@@ -80,7 +80,7 @@ def _follow(console: Console, board: Board, choice: Choice, options: argparse.Na
 
 
 def act(key: str, choice: Choice, picture: Picture | None) -> bool:
-    """What a key does; False when it ends the monitor."""
+    """Act on a key; False when it ends the monitor."""
     if choice.entering is not None:
         _enter(key, choice)
         return True

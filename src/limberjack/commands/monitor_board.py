@@ -1,4 +1,4 @@
-"""What the monitor knows of a running engine: the newest sample, what came before it, notices, counts."""
+"""The monitor's data about a running engine: the newest sample, earlier ones, notices, counts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Picture:
 
 
 class Board:
-    """An outlet that keeps what the monitor shows. condition : how things stand with the engine now"""
+    """An outlet that keeps the data that the monitor shows. condition : the present condition of the engine"""
 
     name = "monitor"
 
@@ -56,7 +56,7 @@ class Board:
         self._count = self._lost = 0
 
     def open(self, dictionary: Dictionary) -> None:
-        """Begin again for a model."""
+        """Clear the board for a model."""
         bounds = [(*each.warning, *each.critical) for each in dictionary]
         with self._lock:
             self._dictionary, self._bounds = dictionary, np.array(bounds).reshape(-1, 4).T
@@ -65,7 +65,7 @@ class Board:
             self._count = self._lost = 0
 
     def sample(self, sample: Sample) -> None:
-        """Keep a sample, after a blank one where some were lost."""
+        """Keep a sample; if samples before it were lost, put a blank one first."""
         with self._lock:
             if sample.gap:
                 self._push(np.nan)
@@ -85,7 +85,7 @@ class Board:
         """Nothing to close."""
 
     def picture(self) -> Picture | None:
-        """What is known now; None before the first sample."""
+        """The present picture; None before the first sample."""
         with self._lock:
             if self._dictionary is None or not self._count:
                 return None

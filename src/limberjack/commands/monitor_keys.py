@@ -10,7 +10,7 @@ import termios
 import tty
 from collections.abc import Iterator
 
-#: what terminals send for keys without a character
+#: escape sequences that terminals send for keys without a character
 _NAMES = {
     "\x1b[A": "up",
     "\x1b[B": "down",
@@ -33,7 +33,7 @@ _NAMES = {
 
 
 class Keys:
-    """Keys that were pressed; `read` waits a bounded time for some. None where standard input is no terminal.
+    """Keys that were pressed; `read` waits a bounded time for keys. None if standard input is not a terminal.
 
     there : whether there are any;  descriptors : what to wait on for keys and other things at once
     """

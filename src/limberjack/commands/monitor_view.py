@@ -20,14 +20,14 @@ from limberjack.commands.monitor_board import Picture
 STYLES = ("", "yellow", "bold white on red")
 MARKS = ("", "warning", "ALARM")
 _BARS = "▁▂▃▄▅▆▇█"
-#: rows of the screen that are not the table's: header with frame, table's head, notices with frame, keys
+#: rows of the screen besides the table's: header with frame, table's head, notices with frame, keys
 _HEADER, _HEAD, _NOTICES, _KEYS = 5, 1, 7, 1
 #: widths of columns: the longest name, value, unit, alarm with and without its limits, space between all, least trend
 _NAME, _VALUE, _UNIT, _ALARM, _MARK, _BETWEEN, _TREND = 40, 13, 7, 24, 7, 8, 8
 #: terminals narrower than this show no limits
 _NARROW = 110
 _MOMENTA = ("angular", "linear")
-_OLD = "dim"  # what is shown of an engine that is not heard
+_OLD = "dim"  # values of an engine that is silent
 _BAD = "bold white on red"
 _CONDITIONS = dict.fromkeys(("stale", "gone", "failed"), _BAD)
 _CONDITIONS |= {"live": "green", "overrunning": "yellow", "paused": "yellow"}
@@ -37,8 +37,8 @@ _CONDITIONS |= {"live": "green", "overrunning": "yellow", "paused": "yellow"}
 class Choice:
     """What the user wants to see.
 
-    group : one group of the dictionary, "" all;  patterns : of identifiers;  alarms : only what is in alarm
-    first : first row shown;  paused : the picture stands still
+    group : one group of the dictionary, "" for all;  patterns : of identifiers;  alarms : show only quantities in alarm
+    first : first row shown;  paused : whether the picture is frozen
     """
 
     patterns: tuple[str, ...] = ("*",)
@@ -49,7 +49,7 @@ class Choice:
     entering: str | None = None
 
     def rows(self, picture: Picture) -> list[int]:
-        """Places in the dictionary of what is to be shown."""
+        """Indices in the dictionary of the quantities to show."""
         return [
             place
             for place, quantity in enumerate(picture.dictionary)
@@ -102,7 +102,7 @@ def header(picture: Picture, where: str) -> RenderableType:
 
 
 def table(picture: Picture, places: list[int], width: int) -> Table:
-    """One row a quantity: name, value, unit, trend, what it ranged over, alarm."""
+    """One row per quantity: name, value, unit, trend, range so far, alarm."""
     quantities = [picture.dictionary.quantities[place] for place in places]
     name = min(_NAME, max((len(quantity.id) for quantity in quantities), default=8))
     alarm = _ALARM if width >= _NARROW else _MARK
@@ -129,7 +129,7 @@ def table(picture: Picture, places: list[int], width: int) -> Table:
 
 
 def sparkline(values: np.ndarray, unit: str) -> str:
-    """One character a value, scaled from the least to the greatest; blank where there is none.
+    """One character per value, scaled from the least to the greatest; blank for a missing value.
 
     The scale spans at least what a plot of this unit does, so that rounding is a flat line.
     """
@@ -150,7 +150,7 @@ def number(value: float) -> str:
 
 
 def alarm_text(quantity: Quantity, severity: int) -> str:
-    """Whether it is in alarm and what the limits are."""
+    """The alarm state and the limits, as text."""
     if not severity:
         return ""
     low, high = (quantity.warning, quantity.critical)[severity - 1]

@@ -35,7 +35,7 @@ _FIRST_PORT, _PORTS = 47300, 600
 
 
 def new(what: str, name: str, kind: str | None, model: Path | None) -> None:
-    """Write the files and say what to do with them. ArgumentError for a bad name, or what is there already."""
+    """Write the files and print how to use them. Raises ArgumentError for a bad name, or if a file exists already."""
     place = Path(name.removesuffix(".yaml"))
     _check_name(place.name, what)
     if not place.parent.is_dir():
@@ -54,7 +54,7 @@ def new(what: str, name: str, kind: str | None, model: Path | None) -> None:
 
 
 def _check_name(name: str, what: str) -> None:
-    """ArgumentError for a name that files, programs and functions cannot have."""
+    """Raise ArgumentError for a name that files, programs or functions cannot have."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,50}", name):
         better = re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_")[:50]
         better = better if better[:1].isalpha() else f"my_{better}"
@@ -78,7 +78,7 @@ def _scenario(place: Path, model: Path | None) -> None:
 
 
 def _controller(place: Path, kind: str, model: Path | None) -> None:
-    """A folder with a controller and the scenario that runs it; made beside and then put in its place."""
+    """A folder with a controller and the scenario that runs it; made elsewhere and then moved into place."""
     if place.exists():
         raise ArgumentError(f"{place} exists already; use another name, or move it away.")
     made = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
@@ -125,7 +125,7 @@ def _words(name: str, kind: str, model: Path | None) -> dict[str, str]:
 
 
 def _plain(model: Path) -> str:
-    """The model's name as text of a program may hold it."""
+    """The model's name, safe for the text of a program."""
     return re.sub(r"[^\w .-]", "_", model.stem)
 
 
@@ -162,7 +162,7 @@ def _seen_from(folder: Path, model: Path) -> str:
 
 
 def _written(texts: Mapping[Path, str]) -> None:
-    """Write new files; ArgumentError if one is there, and then none is written."""
+    """Write new files; if any of them exists already, raise ArgumentError and write none."""
     there = [str(file) for file in texts if file.exists()]
     if there:
         raise ArgumentError(f"{', '.join(there)} exists already; use another name, or move it away.")

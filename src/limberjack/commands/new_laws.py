@@ -1,4 +1,5 @@
-"""Laws of a model's own, for `limberjack new controller --model`: each command keeps its first value, to be changed."""
+"""Control laws for a given model, for `limberjack new controller --model`: templates that hold each command at its
+start."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model.catalogue.catalogue import catalogue
 from limberjack.engine.model.system import System
 
-#: a frame about so long, s
+#: approximate length of a frame, s
 _FRAME_S = 0.01
 
 
@@ -76,7 +76,7 @@ def _device(link: Link, system: System, period: float) -> list[str]:
 
 
 def _timeline(system: System) -> list[str]:
-    """A command at its first value, to be changed."""
+    """A timeline that sets a command to its start value, as a template."""
     lines = ["watchdogs:", "  - {name: engine, type: engine, safe: stop}"]
     numbers = catalogue(system, "command")
     if numbers:
@@ -87,5 +87,5 @@ def _timeline(system: System) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    """As YAML takes it whatever it holds."""
+    """The text as a YAML string, whatever it contains."""
     return json.dumps(text, ensure_ascii=False)

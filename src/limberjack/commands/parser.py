@@ -1,4 +1,4 @@
-"""A command line parser whose errors all suggest what may have been meant, and where to find help."""
+"""A command line parser whose errors suggest what the user may have meant, and where to find help."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from limberjack.engine.common.errors import ExitCode
 from limberjack.engine.common.nearest import nearest
 
-#: what looks like an option, and not like a negative number
+#: an argument that looks like an option, not like a negative number
 _OPTION = re.compile(r"--?[A-Za-z]")
 
 
@@ -69,7 +69,8 @@ class Parser(argparse.ArgumentParser):
         return text
 
     def _unknown(self) -> list[str]:
-        """Words given that look like options and are none, nor the beginning of one, nor a short one with its value."""
+        """Arguments that look like options but are not options, unique prefixes of one, or short options with a
+        value."""
         end = self._given.index("--") if "--" in self._given else None
         names = [word.partition("=")[0] for word in self._given[:end] if _OPTION.match(word)]
         known = tuple(self._option_string_actions)

@@ -1,4 +1,4 @@
-"""How commands are added to the command line."""
+"""Functions that add commands and arguments to the command line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def command(commands: Any, name: str, work: Callable[[argparse.Namespace], int |
 
 
 def load_arguments(parser: Any) -> None:
-    """How a model file is read."""
+    """Add the arguments for reading a model file."""
     parser.add_argument("--base", choices=("fixed", "free"), help="hold the root body, or let it float")
     parser.add_argument(
         "--strict",
@@ -55,12 +55,12 @@ def load_options(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def model_options(parser: argparse.ArgumentParser, count: str | None = None) -> None:
-    """The model file, and how it is read."""
+    """Add the model file and the arguments for reading it."""
     parser.add_argument("model", nargs=count, type=Path, metavar="MODEL", help=".yaml, .urdf, .xml (MJCF) or .ljm")
     load_arguments(parser)
 
 
 def step_options(parser: argparse.ArgumentParser) -> None:
-    """How a model is stepped, but for parts of a step."""
+    """Add the arguments for stepping a model, except substeps."""
     parser.add_argument("--dt", type=float, help="step, s (default: the model's)")
     parser.add_argument("--integrator", choices=("rk4", "semi_implicit", "implicit"), help="default: the model's")

@@ -1,4 +1,4 @@
-"""Pictures of a log: coordinates and commands, tracking, efforts, what the base does, what should be conserved."""
+"""Pictures of a log: coordinates and commands, tracking, efforts, motion of the base, conserved quantities."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from limberjack.commands.record import driven_names, tracking_errors
 
 Columns = dict[str, np.ndarray]
 Panel = Callable[[Axes, Columns], None]
-#: more coordinates than this have colours by their order in the model, and no legend
+#: with more coordinates than this, colours follow the order in the model and there is no legend
 MOST_NAMED = 40
-#: so many coordinates have the ten clearly different colours; more share a colour map
+#: up to so many coordinates get clearly different colours; more of them share a colour map
 MOST_DISTINCT = 10
 
 
 def plot_log(log: Columns, title: str, path: Path) -> None:
-    """Four panels, or six with a free base, in one PNG; what the colours mean stands below them all."""
+    """Four panels, or six with a free base, in one PNG; the legend of the colours is below all of them."""
     panels = _panels(log)
     rows = len(panels) // 2
     figure, axes = plt.subplots(rows, 2, figsize=(13, 1.2 + 3.7 * rows), layout="constrained", sharex=True)

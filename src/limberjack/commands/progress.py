@@ -1,7 +1,7 @@
-"""The process that shows how a run goes: `python -m limberjack.commands.progress MEMORY HEARS SAYS`.
+"""The process that shows the progress of a run: `python -m limberjack.commands.progress MEMORY HEARS SAYS`.
 
-It samples what the bench has in shared memory and hears of its events, judges the criteria so far, shows all that on
-the terminal (plain lines where there is none), and passes on what its operator asks for.
+It samples the bench's shared memory, receives its events, and judges the criteria so far. It shows all this on the
+terminal (as plain lines if there is none), and passes the operator's orders to the bench.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _CHUNK = 1 << 16
 
 
 class Hearing:
-    """Lines that the bench writes."""
+    """Reads the lines that the bench writes."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor, self.over, self._rest = descriptor, False, b""
 
     def lines(self) -> Iterator[bytes]:
-        """Those that came, after a wait if none is there."""
+        """The lines that have arrived; waits if there is none."""
         data = os.read(self.descriptor, _CHUNK)
         self.over = not data
         *whole, self._rest = (self._rest + data).split(b"\n")
@@ -40,8 +40,8 @@ class Hearing:
 
 
 def main(memory: int, hears: int, says: int) -> None:
-    """Until the run ends, or the bench does."""
-    children.ignore_interrupts()  # Ctrl-C ends the bench in order, and with it this
+    """Show the progress until the run or the bench ends."""
+    children.ignore_interrupts()  # Ctrl-C ends the bench in order, which ends this process
     hearing, first = Hearing(hears), list[bytes]()
     while not first and not hearing.over:
         first = list(hearing.lines())
@@ -59,7 +59,7 @@ def main(memory: int, hears: int, says: int) -> None:
 
 @contextlib.contextmanager
 def _own_keyboard() -> Iterator[Keys]:
-    """The keys of the terminal, if this process may have them: not in the background, where asking would stop it."""
+    """The terminal's keyboard, if this process may read it: a background process would be stopped if it tried."""
     if not (sys.stderr.isatty() and sys.stdin.isatty() and os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()):
         yield Keys(None)
         return
@@ -86,7 +86,7 @@ def _follow(observer: Observer, hearing: Hearing, shared: Shared, says: int, key
 
 
 def _ask(says: int, order: dict[str, str]) -> None:
-    with contextlib.suppress(OSError):  # the bench is gone; the next look notices
+    with contextlib.suppress(OSError):  # the bench has ended; the next sample shows that
         os.write(says, json.dumps(order).encode() + b"\n")
 
 

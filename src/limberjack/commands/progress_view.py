@@ -1,4 +1,4 @@
-"""How a run that lasts looks: on a terminal, with keys, and as plain lines elsewhere."""
+"""Displays the progress of a run: on a terminal with keys, elsewhere as plain lines."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from rich.text import Text
 from limberjack.commands.countdown import lasting
 from limberjack.hil.progress.progress import STATES, Progress
 
-#: a line is due after so long without one, s; and no sooner after one than that, even if something has changed
+#: a line is due after so long without one, s; and the least time between two lines, even if something has changed
 _LINE_S, _LEAST_S = 10.0, 1.0
 _FIRST_S = 2.0
 _COLOURS = {"passing": "green", "failing": "bold red", "undecided": "yellow"}
 _STATES = {"paused": "black on yellow", "running": "green", "starting": "dim", "ended": "dim"}
 _KEYS = "p pause, or go on   s one frame   a abort, with a reason"
-#: lines of the screen beside those of criteria
+#: lines of the screen besides those of criteria
 _OTHER_LINES = 10
 _REASON_MOST = 120
 
 
 class Operator:
-    """What the keys of an operator ask for; a reason is typed after `a`.
+    """Orders from the operator's keys; a reason is typed after `a`.
 
     there : whether there are keys;  reason : what has been typed of a reason, None while none is asked for
     """
@@ -38,7 +38,7 @@ class Operator:
         self.reason: str | None = None
 
     def follow(self, progress: Progress) -> None:
-        """What `p` means depends on the run."""
+        """Note the state of the run, on which the meaning of `p` depends."""
         self._paused = progress.state == "paused"
 
     def press(self, keys: list[str]) -> Iterator[dict[str, str]]:
@@ -67,14 +67,14 @@ class Operator:
 
     @property
     def hint(self) -> str:
-        """What can be pressed now."""
+        """The keys that work now, as text."""
         if self.reason is not None:
             return f"abort, because: {self.reason}▏   Enter aborts, Esc goes on"
         return _KEYS if self.there else ""
 
 
 class Screen:
-    """On a terminal: all of it, renewed in place, gone when the run has ended."""
+    """The display on a terminal: it fills the screen, is updated in place, and disappears when the run has ended."""
 
     def __init__(self) -> None:
         self._console = Console(stderr=True, markup=False)
@@ -88,13 +88,13 @@ class Screen:
         self._live.stop()
 
     def show(self, progress: Progress, operator: Operator) -> None:
-        """The newest sample."""
+        """Show the newest sample."""
         operator.follow(progress)
         self._live.update(picture(progress, operator.hint, self._console.height), refresh=True)
 
 
 def picture(progress: Progress, hint: str, height: int) -> Group:
-    """A sample as it stands on a terminal of so many lines."""
+    """A sample as a picture for a terminal of so many lines."""
     head = Text(no_wrap=True, overflow="ellipsis")
     head.append(progress.scenario, "bold").append("  ")
     head.append(f" {progress.state} ", _STATES[progress.state]).append(f"  {times(progress)}")
@@ -123,7 +123,7 @@ def _counted(progress: Progress) -> list[Text]:
 
 
 def _criteria(progress: Progress, most: int) -> Table:
-    """Failing ones first; of too many for the terminal the last are left out."""
+    """The criteria, failing ones first; those that do not fit on the terminal are left out."""
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True, min_width=2 + max(map(len, STATES)))
     table.add_column(no_wrap=True, overflow="ellipsis", max_width=32)
@@ -137,7 +137,7 @@ def _criteria(progress: Progress, most: int) -> Table:
 
 
 def times(progress: Progress) -> str:
-    """How far it is, and how long it still takes."""
+    """The simulated time so far, and the estimated remaining time, as text."""
     left = "" if progress.to_go is None or progress.state == "paused" else f", {lasting(progress.to_go)} to go"
     return f"{progress.time:.{3 if progress.state == 'paused' else 1}f} of {progress.duration:g} s{left}"
 
@@ -158,7 +158,7 @@ def facts_of(progress: Progress) -> Iterator[tuple[str, str]]:
 
 
 class Lines:
-    """Elsewhere: a line when something changes, and now and then; none for a run that ends immediately."""
+    """The display elsewhere: a line after changes and at intervals; none for a run that ends immediately."""
 
     def __init__(self) -> None:
         self._next, self._soonest = time.monotonic() + _FIRST_S, time.monotonic() + _FIRST_S

@@ -1,4 +1,4 @@
-"""The log of a run: one row a sample, written as CSV and, where pyarrow is installed, as Parquet."""
+"""The log of a run: one row per sample, written as CSV and, if pyarrow is installed, as Parquet."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.files.bounded_file import size_of
 
-#: of a log that is read at once
+#: largest log that is read at once
 _MOST_BYTES = 1 << 30
 
 
 class Record:
-    """Named columns that grow by rows, up to a size given at the start."""
+    """Named columns that grow row by row, up to a given number of rows."""
 
     def __init__(self, columns: list[str], most_rows: int) -> None:
         self.columns = columns
@@ -24,7 +24,7 @@ class Record:
         self._count = 0
 
     def add(self, *parts: np.ndarray | float) -> None:
-        """Append one row, given in pieces; full logs keep what they have."""
+        """Append one row, given in pieces; a full log drops further rows."""
         if self._count < len(self._rows):
             self._rows[self._count] = np.concatenate([np.atleast_1d(part) for part in parts])
             self._count += 1
@@ -56,7 +56,7 @@ def _write_parquet(path: Path, columns: list[str], table: np.ndarray) -> None:
 
 
 def read_csv(path: Path) -> dict[str, np.ndarray]:
-    """Column name → values of a log. Raises ArgumentError for a file that is not the log of a run."""
+    """Column name → values of a log. Raises ArgumentError if the file is not the log of a run."""
     size_of(path, _MOST_BYTES)
     try:
         with path.open(newline="") as stream:
@@ -91,7 +91,7 @@ def _needed(names: list[str]) -> set[str]:
 
 
 def tracking_errors(log: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Coordinate minus reference of every drive that was asked to move (a resting one follows nothing)."""
+    """Coordinate minus reference of every drive that was commanded to move (a resting one has no reference)."""
     return {
         name: log[f"q.{name}"] - log[f"reference.{name}"]
         for name in driven_names(list(log))

@@ -21,7 +21,7 @@ from limberjack.hil.record.mcap_file import McapFile
 if TYPE_CHECKING:
     from limberjack.bridge.telemetry.gateway import Gateway
 
-#: kinds of events that are more than information
+#: kinds of events that are shown as warnings
 _SEVERITY = {"trip": 2, "failed": 2, "alarm": 1, "fault": 1, "overrun": 1, "device": 1, "gap": 1, "refused": 1}
 
 
@@ -50,7 +50,7 @@ def record_console(options: argparse.Namespace, settings: dict[str, Any], load_o
 
 
 def read_record(path: Path, model: str | None, load_options: dict[str, Any]) -> Recorded:
-    """A whole record as the past. ArgumentError for one that is of another model, or empty."""
+    """A whole record as a history. Raises ArgumentError if it is of another model, or empty."""
     record = McapFile(path)
     system = recorded_model(record, None if model is None else Path(model), load_options)
     recorded: Recorded | None = None
@@ -85,5 +85,5 @@ def _check(recorded: Recorded, record: McapFile) -> None:
 
 
 def _said(event: Event) -> str:
-    """One sentence."""
+    """The event as one sentence."""
     return f"{event.kind}, {event.source}: {event.text}" if event.text else f"{event.kind}, {event.source}."

@@ -1,4 +1,4 @@
-"""A picture of a record: its signals by kind and unit, its events as lines across."""
+"""A picture of a record: its signals by kind and unit, its events as vertical lines."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from limberjack.engine.files.patterns import compiled
 from limberjack.hil.events import Event
 from limberjack.hil.record.compare import open_table
 
-#: more rows than twice this are drawn as the range of several
+#: with more than twice as many rows, each point drawn is the range of several rows
 MOST_POINTS = 4000
-#: a panel holds so many lines with names, and so many in all; there are so many panels, and events drawn
+#: largest numbers of lines with names in a panel, of lines in a panel, of panels, and of events drawn
 MOST_NAMED, MOST_LINES, MOST_PANELS, MOST_EVENTS = 24, 60, 16, 200
 TITLES = {"q": "coordinates", "v": "velocities", "tau": "efforts", "output": "outputs", "command": "commands"}
 #: events that only report what is ordinary
@@ -32,7 +32,7 @@ COLOURS = ("tab:red", "tab:orange", "tab:purple", "tab:green", "tab:brown", "tab
 
 
 class Envelope:
-    """Least and largest of each signal in spans of rows; the spans double whenever there are too many.
+    """Minimum and maximum of each signal in spans of rows; spans double in length whenever there are too many.
 
     time : starts of the spans (n,);  low, high : (n, signals);  span : rows in each
     """
@@ -65,9 +65,9 @@ class Envelope:
 
 @dataclass(frozen=True)
 class Drawing:
-    """What is drawn of a record.
+    """The parts of a record that are drawn.
 
-    panels : (kind, unit) → name and place in the envelope of its signals;  events : but ordinary ones
+    panels : (kind, unit) → name and place in the envelope of its signals;  events : all but ordinary ones
     trouble : why the record ends early, "" if it does not
     """
 
@@ -79,12 +79,12 @@ class Drawing:
 
 
 def plot_record(path: Path, patterns: list[str] | None, target: Path) -> None:
-    """A panel for each kind and unit of signals. UnknownNameError for a pattern that matches nothing."""
+    """Plot a panel for each kind and unit of signals. Raises UnknownNameError for a pattern that matches nothing."""
     _draw(read_drawing(path, patterns), target)
 
 
 def read_drawing(path: Path, patterns: list[str] | None, most_numbers: int | None = None) -> Drawing:
-    """What is to be drawn of a record or log: spans for a picture, or as many as so many numbers hold.
+    """The drawing of a record or log: with the spans for a picture, or as many as fit into so many numbers.
 
     UnknownNameError for a pattern that matches nothing; ArgumentError for a record without rows, or of too many panels.
     """
@@ -121,7 +121,7 @@ def _chosen(names: tuple[str, ...], patterns: list[str]) -> list[int]:
     return sorted(kept)
 
 
-@matplotlib.rc_context({"text.parse_math": False})  # a "$" in a name is no formula
+@matplotlib.rc_context({"text.parse_math": False})  # a "$" in a name does not begin a formula
 def _draw(drawing: Drawing, target: Path) -> None:
     panels, events, title, trouble = drawing.panels, drawing.events, drawing.title, drawing.trouble
     columns = 1 if len(panels) == 1 else 2

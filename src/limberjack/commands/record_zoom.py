@@ -1,4 +1,4 @@
-"""A page of a record that zooms: one HTML file with all that it needs, for any browser, without a network."""
+"""A zoomable page of a record: one self-contained HTML file, for any browser, without a network."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from limberjack.commands.record_plot import COLOURS, MOST_EVENTS, MOST_LINES, MO
 from limberjack.engine.common.errors import MissingExtraError
 from limberjack.hil.events import Event
 
-#: numbers in a page, 11 bytes each: what does not fit is drawn as the range of several rows
+#: most numbers in a page, 11 bytes each: with more, each point is the range of several rows
 MOST_NUMBERS = 1_500_000
-#: of more the graphics processor draws, a little coarser
+#: with more numbers than this the graphics processor draws them, a little coarser
 _FEW_NUMBERS = 400_000
 _HEIGHT = 300
-#: how much of an event's line is seen: overruns may be many
+#: opacity of an event's line: there may be many overruns
 _FAINT = {"overrun": 0.2}
 _TOOLS = "xpan,xwheel_zoom,box_zoom,wheel_zoom,undo,reset,save"
 
@@ -37,7 +37,7 @@ def zoom_record(path: Path, patterns: list[str] | None, target: Path) -> None:
 
 
 def _page(drawing: Drawing) -> Any:
-    """Panels below each other, as wide as the window."""
+    """The page: panels below each other, as wide as the window."""
     from bokeh.layouts import column
     from bokeh.models import Div, Range1d
 
@@ -86,7 +86,7 @@ def _panel(drawing: Drawing, key: tuple[str, str], span: Any) -> Any:
 
 
 def _events(made: Any, events: list[Event]) -> None:
-    """Lines across, whose texts show under the pointer."""
+    """Add a vertical line for each event, whose text shows under the pointer."""
     from bokeh.models import ColumnDataSource, HoverTool
 
     if not events:
@@ -108,5 +108,5 @@ def _events(made: Any, events: list[Event]) -> None:
 
 
 def _plain(text: str) -> str:
-    """A text that is no formula, whatever stands in it."""
+    """A text that is not parsed as a formula, whatever it contains."""
     return text.replace("$$", "$ $")

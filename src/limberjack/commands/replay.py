@@ -36,9 +36,9 @@ def replay(log: Path, model: Path | None, load_options: dict[str, Any]) -> int:
 
 
 def recorded_model(record: McapFile, model: Path | None, load_options: dict[str, Any], how: str = "as MODEL") -> System:
-    """The model of a record, from where it was, or from the file that was given. ArgumentError when it is not there.
+    """The model of a record, from its original path or from a given file. Raises ArgumentError if it does not exist.
 
-    how : to give it;  load_options : what was asked for now, before what the record holds
+    how : the option with which to give it;  load_options : take precedence over those of the record
     """
     path = model or Path(record.meta.get("folder", "")) / record.meta.get("source", "")
     if not path.is_file():

@@ -20,7 +20,7 @@ from limberjack.engine.model.load import load
 
 DEMO_MODEL, DEMO_SECONDS, GRASP_MODEL = "space_manipulator.yaml", 30.0, "satellite_grasp.yaml"
 PICTURES, PAGE, RECORDS = (".png", ".pdf", ".svg"), ".html", (".mcap", ".parquet")
-#: the table that a bench writes, without units; what a results folder holds to plot, the first of these
+#: the table that a bench writes, without units; files of a results folder that can be plotted, in order of preference
 BENCH_TABLE = "signals.csv"
 PLOTTED = ("log.csv", "record.mcap", BENCH_TABLE)
 
@@ -44,7 +44,7 @@ def demo(folder: Path, part: str = "all") -> None:
 
 
 def _demo_fmu(job: Job, console: Console) -> None:
-    """The job once more in an FMU; without a C compiler it says what is missing and leaves it at that."""
+    """Repeat the job with an FMU; without a C compiler only print what is missing."""
     from limberjack.commands.fmu_check import compare, drive_fmu, plot_comparison
     from limberjack.commands.record import driven_names, read_csv
     from limberjack.fmu.export import export_fmu
@@ -67,7 +67,7 @@ def _demo_fmu(job: Job, console: Console) -> None:
 
 
 def run(options: argparse.Namespace, load_options: dict[str, Any]) -> None:
-    """Serve a model, or drive it for a while. ArgumentError for options that do not combine."""
+    """Serve a model, or drive it for some time. Raises ArgumentError for options that do not combine."""
     settings = run_settings(options)
     if options.duration is not None:
         refuse_served(options)
@@ -90,7 +90,7 @@ def run(options: argparse.Namespace, load_options: dict[str, Any]) -> None:
 
 
 def plot(log: Path, out: Path | None, signals: list[str] | None = None) -> None:
-    """Plot a log again, or the record of a bench, as a picture or as a page that zooms.
+    """Plot a log, or the record of a bench, as a picture or as a zoomable page.
 
     signals : patterns of those of a record, or on a page; None: all
     """
@@ -122,7 +122,7 @@ def plot(log: Path, out: Path | None, signals: list[str] | None = None) -> None:
 
 
 def _in_folder(folder: Path) -> Path:
-    """What can be plotted of a results folder. ArgumentError if there is nothing."""
+    """The file of a results folder to plot. Raises ArgumentError if there is none."""
     for name in PLOTTED:
         if (folder / name).is_file():
             return folder / name

@@ -26,7 +26,7 @@ from limberjack.hil.scenario.results import Result
 from limberjack.hil.scenario.scenario_file import Scenario, load_scenario
 from limberjack.hil.served_bench import served
 
-#: options that the process of a guarded bench has too
+#: options that are passed to the process of a guarded bench
 _PASSED_ON = ("seed", "serve", "publish_every", "lease", "keys")
 #: the process that shows the progress
 _PROGRESS = (sys.executable, "-m", "limberjack.commands.progress")
@@ -54,7 +54,7 @@ def _say(text: str) -> None:
 
 
 def _command(options: argparse.Namespace, out: Path) -> list[str]:
-    """What runs the same scenario in another process."""
+    """The command that runs the same scenario in another process."""
     words = [str(options.file), "--out", str(out)]
     words += [f"--{name.replace('_', '-')}" for name in ("no_pace", "no_progress") if getattr(options, name)]
     for name in _PASSED_ON:
@@ -65,7 +65,8 @@ def _command(options: argparse.Namespace, out: Path) -> list[str]:
 
 
 def _visit(options: argparse.Namespace, loaded: Scenario) -> Visit:
-    """Who watches the run and serves it, as asked for. ArgumentError, EndpointError for options that do not go."""
+    """The requested observer and server of the run. Raises ArgumentError or EndpointError for options that do not
+    fit."""
     settings = _settings(options)
 
     @contextlib.contextmanager
@@ -79,11 +80,11 @@ def _visit(options: argparse.Namespace, loaded: Scenario) -> Visit:
 
 
 def _settings(options: argparse.Namespace) -> Settings | None:
-    """Of a bench that is served; None where it is not."""
+    """Settings of a bench that is served; None if it is not."""
     if options.serve is None:
         for name, value in (("keys", options.keys), ("publish-every", options.publish_every), ("lease", options.lease)):
             if value is not None:
-                raise ArgumentError(f"--{name} is of a bench that is served. Add --serve, or leave it out.")
+                raise ArgumentError(f"--{name} is for a bench that is served. Add --serve, or leave it out.")
         return None
     check_binding(options.serve, keyed=options.keys is not None)
     given = {"publish_divisor": options.publish_every, "lease_s": options.lease, "keys": options.keys}
@@ -91,7 +92,7 @@ def _settings(options: argparse.Namespace) -> Settings | None:
 
 
 def parse_overrides(given: Sequence[str]) -> dict[str, Any]:
-    """PATH=VALUE texts as a mapping; values are read as YAML. ArgumentError for a text that is none."""
+    """PATH=VALUE texts as a mapping; values are read as YAML. Raises ArgumentError for other texts."""
     found: dict[str, Any] = {}
     for text in given:
         path, sign, value = text.partition("=")

@@ -1,4 +1,4 @@
-"""`limberjack run` without --duration: an engine that is served, with checkpoints, resumed, supervised."""
+"""`limberjack run` without --duration: serves an engine, if requested with checkpoints, resumed, or supervised."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _supervise(
 
 
 def _check(options: argparse.Namespace) -> None:
-    """ArgumentError for options that cannot be combined."""
+    """Raise ArgumentError for options that cannot be combined."""
     if not options.supervise:
         for name in SUPERVISED:
             if getattr(options, name) is not None:
@@ -113,7 +113,7 @@ def _warn(text: str) -> None:
 
 
 def _resume(options: argparse.Namespace) -> tuple[Resume | None, Path]:
-    """Where to go on from, and the model's file. CheckpointError, ArgumentError."""
+    """The checkpoint from which to continue, and the model's file. Raises CheckpointError or ArgumentError."""
     place = options.resume
     if options.go_on:
         if options.model is None and options.checkpoint_dir is None:
@@ -149,7 +149,7 @@ def _with_checkpoints(options: argparse.Namespace, settings: Settings, model: Pa
 
 
 def seconds(name: str, text: str) -> float:
-    """A time as "10s", "500ms", "2min" or "10", in s. ArgumentError."""
+    """The seconds of a text such as "10s", "500ms", "2min" or "10". Raises ArgumentError."""
     found = re.fullmatch(r"([0-9.eE+-]+)\s*([a-z]*)", text.strip())
     try:
         if found is None or found[2] not in _UNITS:

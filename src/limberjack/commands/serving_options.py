@@ -1,4 +1,4 @@
-"""Options of `limberjack run` for an engine that is served; importing them costs nothing of what serving needs."""
+"""Options of `limberjack run` for an engine that is served; this module imports nothing that serving needs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def add_arguments(parser: Any) -> None:
 
 
 def refuse_served(options: argparse.Namespace) -> None:
-    """ArgumentError for options of an engine that is served, in a run that is driven."""
+    """Raise ArgumentError for options of an engine that is served, in a driven run."""
     for name in _SERVED:
         if getattr(options, name):
             named = "continue" if name == "go_on" else name.replace("_", "-")

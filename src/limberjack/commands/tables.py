@@ -7,7 +7,7 @@ from rich.table import Table
 
 
 def new_table(title: str, *columns: str, folding: tuple[int, ...] = ()) -> Table:
-    """An empty table. folding : places of the columns of text that give way on a narrow terminal; others are not
+    """An empty table. folding : indices of text columns that are wrapped on a narrow terminal; others are not
     wrapped, so that numbers stay whole as long as there is room."""
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
     for place, column in enumerate(columns):

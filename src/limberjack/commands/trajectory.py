@@ -9,7 +9,7 @@ import numpy as np
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.system import Dof, System
 
-#: excursions where no limit asks for less
+#: excursions, unless a limit requires smaller ones
 TURN_RAD, SLIDE_M = 0.6, 0.1
 #: share of the way to a limit that is used
 REACH = 0.6
@@ -27,7 +27,7 @@ class Reference:
 class Trajectory:
     """From start to two waypoints and home, in legs of equal duration, each a fifth-order polynomial.
 
-    way : (2, n) what the waypoints add to start
+    way : (2, n) offsets of the waypoints from the start
     """
 
     def __init__(self, start: np.ndarray, way: np.ndarray, duration_s: float) -> None:
@@ -63,7 +63,7 @@ def resting(system: System) -> tuple[Actuator, ...]:
 def for_system(system: System, duration_s: float) -> Trajectory:
     """A trajectory of all drivable velocities that stays within their limits; resting drives stay at the start.
 
-    Each drive has an amplitude of its own, so that hinges that start together part.
+    Each drive has a different amplitude, so that hinges that start together move apart.
     """
     dofs = _dofs(system)
     values = dict(zip(system.coordinate_names, system.q0, strict=True))
@@ -77,12 +77,12 @@ def for_system(system: System, duration_s: float) -> Trajectory:
 
 
 def _share(index: int) -> float:
-    """Share of the largest excursion, its sign the side that is tried first: 1, -0.7, 0.4, -0.8 … 14 different ones."""
+    """Share of the largest excursion; its sign is the side tried first: 1, -0.7, 0.4, -0.8 … 14 different ones."""
     return (1.0 - 0.1 * (3 * index % 7)) * (-1.0 if index % 2 else 1.0)
 
 
 def _waypoints(start: float, dof: Dof, angular: bool, share: float = 1.0) -> tuple[float, float]:
-    """Out towards the freer side, then half as far beyond the start, or half the way where there is no room.
+    """Out towards the side with more room, then half as far beyond the start, or, without room, back half the way.
 
     A negative share goes out the other way, if there is room for all of it.
     """

@@ -12,12 +12,12 @@ from pathlib import Path
 from limberjack.engine.common.errors import ArgumentError, ExitCode, MissingExtraError
 from limberjack.version import __version__
 
-#: top of the repository, where this file is in one
+#: top of the repository, if this file is in one
 _TOP = Path(__file__).resolve().parents[3]
 
 
 def validate(options: argparse.Namespace) -> ExitCode:
-    """Run the tests that the validation report is about, and write it; see docs/how-to/validation.md.
+    """Run the tests of the validation report, and write the report; see docs/how-to/validation.md.
 
     FAILED unless the report passes. ArgumentError outside of the repository, MissingExtraError without a package.
     """
@@ -41,7 +41,7 @@ def validate(options: argparse.Namespace) -> ExitCode:
 
 
 def _files() -> list[str]:
-    """The files of the report's tests, so that no others are read; those that are gone are for the report to say."""
+    """The files of the report's tests, so that pytest reads no others; the report lists missing ones."""
     sys.path.insert(0, str(_TOP))
     from tests.validation.contents import contents
 

@@ -46,7 +46,7 @@ def console(options: argparse.Namespace, load_options: dict[str, Any]) -> None:
     with ExitStack() as stack:
         address = Address(options.host, options.port)
         chamber = None
-        if address.local and options.tls_cert is None:  # elsewhere nobody without a token learns anything
+        if address.local and options.tls_cert is None:  # elsewhere nobody without a token may learn anything
             chamber = stack.enter_context(Antechamber(address, "The engine is getting ready"))
             address = chamber.address
             print(f"opening http://{address}/, which fills when the engine is ready", file=sys.stderr, flush=True)
@@ -64,7 +64,7 @@ def console(options: argparse.Namespace, load_options: dict[str, Any]) -> None:
 
 
 def _engine(options: argparse.Namespace, load_options: dict[str, Any], stack: ExitStack) -> str:
-    """Address of the engine: the one that was given, or of one that is started here and ends with the console."""
+    """Address of the engine: the given one, or that of an engine that is started here and ends with the console."""
     given = options.engine or DEFAULT_ENDPOINT
     if "://" in given:
         if options.rate is not None:

@@ -77,7 +77,7 @@ def assert_old(page: Page, why: str) -> None:
     assert "alarms unknown" in page.ask(f"{ALARMS}.textContent")
     assert page.ask("document.querySelectorAll('.lj-old').length") == 2  # attitude and alarms
     assert all(text.startswith(f"Old values: {why}") for text in page.ask(BANNERS))
-    assert "Nothing can be commanded: the engine is" in page.ask("document.querySelector('.lj-told').textContent")
+    assert "You cannot send commands: the engine is" in page.ask("document.querySelector('.lj-told').textContent")
     page.wait(f"{SCENE}.startsWith('{why}')")
 
 

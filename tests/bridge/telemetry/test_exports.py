@@ -119,6 +119,6 @@ def test_the_suffix_tells_the_format_where_it_can(model, tmp_path, capsys):
     assert main(["dictionary", str(model)]) == 0
     assert (tmp_path / "page.md").read_text(encoding="utf-8") in capsys.readouterr().out
     assert main(["dictionary", str(model), "-o", str(tmp_path / "page.txt")]) == 2
-    assert "the name does not tell the format. Add --format" in capsys.readouterr().err
+    assert "the name does not determine the format. Add --format" in capsys.readouterr().err
     assert main(["dictionary", str(model), "--packets", "sets.yaml"]) == 2
     assert "the format markdown has no packets" in capsys.readouterr().err

@@ -248,9 +248,9 @@ def test_snapshots(sim):
     snapshot = sim.snapshot()
     with refused("not a snapshot", "give the bytes"):
         sim.restore(b"")
-    with refused("not a snapshot, or a damaged one"):
+    with refused("not a snapshot, or it is damaged"):
         sim.restore(snapshot[:-1])
-    with refused("not a snapshot, or a damaged one"):
+    with refused("not a snapshot, or it is damaged"):
         sim.restore(b"X" + snapshot[1:])
     other = lj.Simulation(validate(System("b", model().bodies, gravity=np.zeros(3))))
     with refused("another model", sim.model_hash, other.model_hash):
