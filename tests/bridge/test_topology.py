@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 import threading
 
 import numpy as np
@@ -15,6 +16,7 @@ from limberjack.bridge.errors import LeaseError, RefusedError
 from limberjack.bridge.server import Server
 from limberjack.bridge.service import Service
 from limberjack.bridge.settings import Settings
+from limberjack.bridge.telemetry.source import event_text
 from limberjack.engine.api.simulation import Simulation
 from tests.bridge.bridge_helpers import WAIT_S, make_dock, until
 from tests.bridge.test_service import Talk
@@ -188,6 +190,15 @@ def test_it_is_an_event(service):
     talk.ask("release", "dock")
     told = [{key: each[key] for key in ("loop", "closed")} for each in service.events if each["event"] == "loop"]
     assert told == [{"loop": "dock", "closed": True}, {"loop": "dock", "closed": False}]
+
+
+def test_it_is_an_event_where_a_held_command_does_it(service):
+    talk = Talk(service)
+    place = service.simulation.command_names.index("brake.closed")
+    talk.ask("step", [1, struct.pack("<I", place), struct.pack("<d", 1.0)])
+    told = [each for each in service.events if each["event"] == "loop"]
+    assert told == [{"event": "loop", "loop": "brake", "closed": True, "client": None}]
+    assert event_text("loop", told[0]) == "loop brake closed by its command."
 
 
 NAMES = st.sampled_from(["dock", "brake", "elbow", "base", "dock.closed"]) | st.text(max_size=5)

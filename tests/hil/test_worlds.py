@@ -124,6 +124,7 @@ def write(folder: Path, more: str, name: str = "s.yaml") -> Path:
     (folder / "laws.py").write_text(LAWS, encoding="utf-8")
     criteria = "".join(f"  - {{name: {s}, type: rms, signals: [{s}], most: 1.0e9}}\n" for s in SIGNALS)
     criteria += "  - {name: trips, type: no_event, kind: trip}\n  - {name: end, type: event, kind: end}\n"
+    criteria += "  - {name: caught, type: event, kind: attach}\n  - {name: freed, type: event, kind: release}\n"
     text = "limberjack_scenario: 1\nname: s\nmodel: model.yaml\nsteps_per_frame: 2\nduration: 0.5\ninitial: {}\n"
     path = folder / name
     path.write_text(f"{text}{more}\ncriteria:\n{criteria}", encoding="utf-8")
@@ -174,6 +175,10 @@ CASES = {
     ),
     "lock": (
         "timeline:\n  - {at: 0.1, lock: elbow}\n  - {at: 0.3, unlock: elbow}\n",
+        {"timeline[0].at": (0.05, 0.2), "initial.velocities[elbow]": (-2.0, 2.0)},
+    ),
+    "lock by command": (
+        "timeline:\n  - {at: 0.1, command: {brake.closed: 1}}\n  - {at: 0.3, command: {brake.closed: 0}}\n",
         {"timeline[0].at": (0.05, 0.2), "initial.velocities[elbow]": (-2.0, 2.0)},
     ),
     "bad mass": ("", {"initial.parameters[body.upper.mass]": [2.0, -1.0]}),

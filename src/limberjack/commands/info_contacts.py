@@ -1,5 +1,5 @@
-"""The output of `limberjack info` and `check` about contacts: pairs of shapes, those that overlap at the start, and those
-that two contacts name."""
+"""The output of `limberjack info` and `check` about contacts: pairs of shapes, those that overlap at the start, and
+those that two contacts name."""
 
 from __future__ import annotations
 

@@ -49,8 +49,7 @@ OVERLAPPING = f"""(() => {{ {_SEEN}
       if (!part) continue;
       const [x, y] = [(part.left + part.right) / 2, (part.top + part.bottom) / 2];
       const top = document.elementFromPoint(x, y); // a text under a menu or dialog is not seen
-      if (top && top !== e && !top.contains(e) && !e.contains(top) && getComputedStyle(top).pointerEvents !== 'none'
-          && !top.closest('.gl-plot, .c-swim-lane') && top.closest('.c-overlay, .c-menu, .c-super-menu, dialog')) continue;
+      if (top && !top.contains(e) && !e.contains(top) && top.closest('.c-overlay, .c-menu, dialog')) continue;
       pieces.push([node, part]);
     }}
   }}
@@ -61,12 +60,14 @@ OVERLAPPING = f"""(() => {{ {_SEEN}
     const across = Math.min(p.right, q.right) - Math.max(p.left, q.left);
     const down = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
     const least = Math.min(p.bottom - p.top, q.bottom - q.top);
-    if (across > 2 && down > 0.3 * least) found.push(`"${{a.data.trim().slice(0, 40)}}" on "${{b.data.trim().slice(0, 40)}}"`);
+    const short = ({{data}}) => `"${{data.trim().slice(0, 40)}}"`;
+    if (across > 2 && down > 0.3 * least) found.push(`${{short(a)}} on ${{short(b)}}`);
   }}
   return [...new Set(found)]; }})()"""
 
-#: texts that an ellipsis cuts short, with what a hover shows
+#: texts that an ellipsis cuts short
 SHORTENED = f"""(() => {{ {_SEEN}
-  return [...document.querySelectorAll('body *')].filter(e => e.childElementCount === 0 && visible(e) && e.textContent.trim()
+  const leaves = [...document.querySelectorAll('body *')].filter(e => e.childElementCount === 0);
+  return leaves.filter(e => visible(e) && e.textContent.trim()
     && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== 'visible'
     && getComputedStyle(e).display !== 'inline' && seenPart(e, e.getBoundingClientRect())).map(named); }})()"""
