@@ -170,6 +170,7 @@ class Link:
         try:
             self._send(payload, zmq.DONTWAIT)
         except zmq.Again:
+            self._check(kind, dropped)  # a refused connection has no room for a request either
             raise EngineTimeoutError(self._explain(kind, allowed)) from None
         while True:
             try:

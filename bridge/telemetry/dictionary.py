@@ -39,7 +39,7 @@ HEALTH = (
     ("engine.frame_p99", "s", "99th percentile of the work time of a frame; NaN without a test bench"),
 )
 #: least heights of their axes: what is smaller is of no interest
-_HEALTH_SPANS = {"engine.real_time_factor": 0.01, "engine.overrun_share": 0.01}
+_HEALTH_SPANS = {"engine.real_time_factor": 5e-3, "engine.overrun_share": 5e-3}
 #: NaN where no test bench runs, which raises no alarm
 OF_BENCH = ("engine.frame_p50", "engine.frame_p99")
 _HEALTH_RANGES: dict[str, Limits] = {name: POSITIVE for name, _, _ in HEALTH}

@@ -124,7 +124,8 @@ def write(folder: Path, more: str, name: str = "s.yaml") -> Path:
     (folder / "laws.py").write_text(LAWS, encoding="utf-8")
     criteria = "".join(f"  - {{name: {s}, type: rms, signals: [{s}], most: 1.0e9}}\n" for s in SIGNALS)
     criteria += "  - {name: trips, type: no_event, kind: trip}\n  - {name: end, type: event, kind: end}\n"
-    criteria += "  - {name: caught, type: event, kind: attach}\n  - {name: freed, type: event, kind: release}\n"
+    if "brake.closed" in more:
+        criteria += "  - {name: caught, type: event, kind: attach}\n  - {name: freed, type: event, kind: release}\n"
     text = "limberjack_scenario: 1\nname: s\nmodel: model.yaml\nsteps_per_frame: 2\nduration: 0.5\ninitial: {}\n"
     path = folder / name
     path.write_text(f"{text}{more}\ncriteria:\n{criteria}", encoding="utf-8")

@@ -100,7 +100,8 @@ class Shape:
     type, size : kind and its numbers, m: "box" (3,) edges along x, y, z; "sphere" (1,) radius; "ellipsoid" (3,) half
         axes along x, y, z; "cylinder", "funnel" (3,) radii at -z and at +z, length along z; "capsule" (2,) radius,
         length between the centres of its ends; "plane" (2,) edges along x, y of what views draw; "height_field" (2,)
-        edges along x, y; "mesh" (3,) factors along x, y, z that make metres
+        edges along x, y; "mesh" (3,) factors along x, y, z that make metres; "ring" (2,) radius of the circle about z,
+        radius of the tube
     file : of a mesh that is drawn;  vertices, faces : of a mesh (V, 3) corners and (T, 3) which of them each triangle
         has, counter-clockwise from outside; of one that touches they are read from the file where they are not given
     heights : of a height field (R, C) along z, rows from -y to +y, each from -x to +x; read from the file if it has one

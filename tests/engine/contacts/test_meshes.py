@@ -250,7 +250,7 @@ def test_bodies_that_cannot_touch_are_refused_with_their_line(tmp_path, points, 
     [
         ("none.stl", None, "the file is not found"),
         ("a.dae", b"", "of a type that is only drawn. Give one of: .stl, .obj, or vertices and faces"),
-        ("a.stl", b"nothing", "its length is not that of the triangles"),
+        ("a.stl", b"nothing", "its length does not fit the number of triangles"),
         ("a.stl", b"solid a\nvertex 1 2 x", "this is not a mesh"),
         ("a.obj", b"v 1 2 3\nf 1 2 3\n", "a face names a corner that the file does not have"),
         ("a.obj", b"v 1 2 3\n", "the mesh has no faces"),

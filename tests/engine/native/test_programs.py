@@ -157,7 +157,7 @@ def test_compile_names_its_file_after_the_model(tmp_path, monkeypatch, capsys):
     assert main(["compile", str(EXAMPLES / "torque_arm.yaml")]) == 0
     assert capsys.readouterr().out == "torque_arm.ljm\n"
     assert main(["compile", "torque_arm.ljm"]) == 2
-    assert "over itself" in capsys.readouterr().err
+    assert "would overwrite the model" in capsys.readouterr().err
     assert main(["compile", "torque_arm.ljm", "-o", "again.ljm"]) == 0
     assert (tmp_path / "again.ljm").read_bytes() == (tmp_path / "torque_arm.ljm").read_bytes()
 

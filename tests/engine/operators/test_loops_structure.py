@@ -194,7 +194,7 @@ def other_velocities():
 MESSAGES = {
     "open": (open_loop, r"q leaves loop 'pin' open by .* m: give coordinates that close it, .* embed=\(\)"),
     "velocities": (inconsistent_velocities, "the velocities open the loops: .* limberjack.assemble"),
-    "complex": (rates_of_rates, "q has to be real"),
+    "complex": (rates_of_rates, "q must be real"),
     "names": (lambda: nodes(four_bar("embed"), embed=["pim"]), "no closed loop of these bodies is called 'pim'; did"),
     "text": (lambda: nodes(four_bar("embed"), embed="pin"), "embed is 'pin'; give a list of names of loops"),
     "outside": (lambda: nodes(ladder(), embed=["upper"], bodies=["left", "plate", "right"]), "called 'upper'"),
