@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import signal
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +20,7 @@ from limberjack.hil.clock import Clock, MonotonicClock, measured_clock
 from limberjack.hil.events import Event, EventLog, SwitchReports
 from limberjack.hil.frame_times import FrameLog
 from limberjack.hil.hold import Hold
+from limberjack.hil.interrupts import interrupts
 from limberjack.hil.overruns import MOST_FRAMES, OverrunPolicy, Overruns
 from limberjack.hil.realtime_rights import RealtimeRights, Right
 from limberjack.hil.signals import Signals
@@ -154,7 +153,7 @@ class Executive:
         """
         count = frames_of(duration_s, self.period)
         self._begin(count)
-        with contextlib.ExitStack() as parts, _interrupts(self.stop):
+        with contextlib.ExitStack() as parts, interrupts(self.stop):
             self._open_recorder(parts)
             rights = parts.enter_context(self._placing.held())
             for mounted in self.devices:
@@ -373,28 +372,3 @@ def frames_of(duration_s: float, period: float) -> int:
     """Frames of a period, s, in a duration: it is reached or passed by less than a frame."""
     duration = arguments.positive("duration_s", duration_s)
     return arguments.count("frames of the run", -int(-(duration / period - 1e-6) // 1), 1, MOST_FRAMES)
-
-
-@contextlib.contextmanager
-def _interrupts(stop: Callable[[str], None]) -> Iterator[None]:
-    """Within this context SIGINT and SIGTERM end the run properly; a second one acts as usual (main thread only)."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    numbers = signal.SIGINT, signal.SIGTERM
-    before = {number: signal.getsignal(number) for number in numbers}
-
-    def restore() -> None:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-    def ask(number: int, _: object) -> None:
-        restore()
-        stop(f"stopped by {signal.Signals(number).name}.")
-
-    for number in numbers:
-        signal.signal(number, ask)
-    try:
-        yield
-    finally:
-        restore()

@@ -227,6 +227,7 @@ class ChangedParameters:
     def __init__(self, name: str, board: FaultBoard, values: Mapping[str, float], factors: Mapping[str, float]) -> None:
         self.name, self._board = name, board
         self._values, self._factors = dict(values), dict(factors)
+        self.parameters = (*values, *factors)
         self._before: dict[str, float] = {}
         self._given: dict[str, float] = {}
 
@@ -236,24 +237,23 @@ class ChangedParameters:
         """
         _refuse_twice(self.name, bool(self._before))
         parameters, holders = simulation.parameters, self._board.holders
-        names = [*self._values, *self._factors]
-        for name in names:
+        for name in self.parameters:
             if name in holders:
                 raise ActionError(
                     f"fault '{self.name}' changes parameter '{name}', which fault '{holders[name]}' holds; clear it "
                     "before."
                 )
-        self._before = {name: parameters[name] for name in names}
-        holders.update(dict.fromkeys(names, self.name))
+        self._before = {name: parameters[name] for name in self.parameters}
+        holders.update(dict.fromkeys(self.parameters, self.name))
         wanted = self._values | {name: factor * self._before[name] for name, factor in self._factors.items()}
         try:
             for name, value in wanted.items():
                 parameters[name] = value
         except LimberjackError:
-            self._given = {name: parameters[name] for name in names}
+            self._given = {name: parameters[name] for name in self.parameters}
             self.clear(simulation, time)
             raise
-        self._given = {name: parameters[name] for name in names}
+        self._given = {name: parameters[name] for name in self.parameters}
 
     def clear(self, simulation: BenchModel, time: float) -> None:
         """End: restore the earlier values, except those that something else has set since."""

@@ -13,7 +13,7 @@ from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.hil.bench_device import PATIENCE
 from limberjack.hil.bench_model import BenchModel
-from limberjack.hil.devices.device import Device, Link, Wiring
+from limberjack.hil.devices.device import LATE, Device, Link, Wiring
 
 #: messages on their way in one direction; more are lost
 MOST_UNDER_WAY = 4096
@@ -183,7 +183,7 @@ class DisturbedDevice:
         arrived = False
         while (found := self._in.due(time)) is not None:
             if self._in_order and found[0] < self._newest:
-                self.link.reject("late on a disturbed link")
+                self.link.reject(LATE)
                 continue
             self._newest, arrived = found[0], True
             self.link.received, self.link.last_time = self.link.received + 1, time

@@ -13,7 +13,7 @@ from limberjack.engine.model.contact_tables import ContactTables
 from limberjack.engine.model.device_tables import device_counts, fill_devices, first_drives, first_readings
 from limberjack.engine.model.element_tables import element_counts, fill_elements
 from limberjack.engine.model.elements.facts import facts_of, fill_row
-from limberjack.engine.model.elements.sensor import Errors, Sensor
+from limberjack.engine.model.elements.sensor import Sensor, SensorErrors
 from limberjack.engine.model.flexible import FlexibleTables, modes_of
 from limberjack.engine.model.frames import Frames, Link, assemble, canonical_rotation, split_turns
 from limberjack.engine.model.loops.fill import Tables, first_switches
@@ -262,7 +262,7 @@ def _fill_sensors(plant: Plant, system: System) -> None:
         if kind.target == "joining loop" and (cut := system.loops[target].hinge):
             plant.sections["sensor"][i] = canonical_rotation(cut).ravel()
         plant.sections["sensor_int"][i] = SENSOR_CODES[sensor.type], target, start, len(kind.suffixes)
-        plant.sections["sensor"][i, :2] += (sensor.errors or Errors()).sight(sensor.type)
+        plant.sections["sensor"][i, :2] += (sensor.errors or SensorErrors()).sight(sensor.type)
         start += len(kind.suffixes)
 
 

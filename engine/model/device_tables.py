@@ -9,7 +9,7 @@ from itertools import accumulate
 import numpy as np
 
 from limberjack.engine.model.elements.drive import Actuator
-from limberjack.engine.model.elements.sensor import Errors, Sensor
+from limberjack.engine.model.elements.sensor import Sensor, SensorErrors
 from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
@@ -25,7 +25,7 @@ def for_step(system: System, dt: float) -> System:
     return replace(system, dt=dt) if system.counts_steps and dt != system.dt else system
 
 
-def _instruments(system: System) -> list[tuple[int, Sensor, Errors]]:
+def _instruments(system: System) -> list[tuple[int, Sensor, SensorErrors]]:
     return [(i, sensor, sensor.errors) for i, sensor in enumerate(system.sensors) if sensor.errors is not None]
 
 

@@ -1,4 +1,4 @@
-"""Elements, shapes and alarms added to a System."""
+"""Elements, sensors, shapes and alarms added to a System."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ from limberjack.engine.model.elements.central_gravity import CentralGravity
 from limberjack.engine.model.elements.device import Device
 from limberjack.engine.model.elements.facts import Element
 from limberjack.engine.model.elements.rotor import Rotor
+from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.elements.shape import Shape
 from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.system import System, item_kinds
 from limberjack.engine.model.validate import validate
 
+Item = Device | Thruster | Rotor | CentralGravity | Element | Sensor | Shape | Alarm
 
-def equip(system: System, *elements: Device | Thruster | Rotor | CentralGravity | Element | Shape | Alarm) -> System:
-    """A checked copy of a System with these elements, shapes and alarms as well.
+
+def equip(system: System, *elements: Item) -> System:
+    """A checked copy of a System with these elements, sensors, shapes and alarms as well.
 
     system : from `limberjack.load`; elements : such as `Wheel`, `Spring`, `Alarm`
 
@@ -34,7 +37,7 @@ def equip(system: System, *elements: Device | Thruster | Rotor | CentralGravity 
     return validate(system)
 
 
-def _with(system: System, element: Device | Thruster | Rotor | CentralGravity | Element | Shape | Alarm) -> System:
+def _with(system: System, element: Item) -> System:
     if isinstance(element, CentralGravity):
         return replace(system, central=element, gravity=np.zeros(3))
     if isinstance(element, Device):
@@ -43,6 +46,6 @@ def _with(system: System, element: Device | Thruster | Rotor | CentralGravity | 
         return replace(system, bodies=bodies, actuators=actuators, rotors=(*system.rotors, *made.rotors))
     field = next((name for name, kind in item_kinds().items() if kind is type(element)), None)
     if field is None:
-        raise ArgumentError(f"a {type(element).__name__} is no element; give a Wheel, Spring, Shape, Alarm, ….")
+        raise ArgumentError(f"a {type(element).__name__} is no element; give a Wheel, Spring, Sensor, Shape, Alarm, ….")
     more: dict[str, Any] = {field: (*getattr(system, field), element)}
     return replace(system, **more)

@@ -34,14 +34,14 @@ class ArrayController:
         self._controller = Controller(name, factory)
         n = len(options)
         self.answers, self.fresh = np.zeros((n, 0)), np.zeros(n, dtype=bool)
-        self.received = np.zeros(n, dtype=np.int64)
+        self.received, self._counts = np.zeros(n, dtype=np.int64), np.ones(n, dtype=bool)
         self.rejected: list[dict[str, int]] = []
 
     def open(self, wiring: Wiring) -> None:
         """Make the law. ControllerError with its place if it raises."""
         n = len(self._options)
         self.answers = np.zeros((n, len(wiring.commands)))
-        self.fresh[:], self.received[:] = False, 0
+        self.fresh[:], self.received[:], self._counts[:] = False, 0, True
         self.rejected = [{} for _ in range(n)]
         self._controller.make(replace(wiring, worlds=n), stacked(self._options))
 
@@ -62,7 +62,11 @@ class ArrayController:
             self._reject(~good, "are not finite")
         self.answers[good] = answers[good]
         self.fresh |= good
-        self.received += good
+        self.received += good & self._counts
+
+    def leave(self, world: int) -> None:
+        """The run of a world has ended: what it answers there counts no longer."""
+        self._counts[world] = False
 
     def close(self) -> None:
         """Forget the law."""
@@ -70,7 +74,7 @@ class ArrayController:
 
     def _reject(self, worlds: np.ndarray, why: str) -> None:
         reason = f"commands of controller '{self.name}' {why}"
-        for world in np.flatnonzero(worlds):
+        for world in np.flatnonzero(worlds & self._counts):
             self.rejected[world][reason] = self.rejected[world].get(reason, 0) + 1
 
 

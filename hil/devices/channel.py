@@ -10,7 +10,7 @@ import numpy as np
 
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.hil.devices.answer_wait import await_answer
-from limberjack.hil.devices.device import Link, Wiring
+from limberjack.hil.devices.device import SUPERSEDED, Link, Wiring
 from limberjack.hil.devices.message import Head, Message, newer
 from limberjack.hil.devices.message_layout import LayoutSpec, default_layout
 
@@ -143,7 +143,7 @@ class MessageDevice:
             recent.append(data)
             taken += 1
         if taken > len(recent):
-            self.link.reject("superseded", taken - len(recent))
+            self.link.reject(SUPERSEDED, taken - len(recent))
         return recent
 
     def _answers(self, message: Message) -> bool:

@@ -25,6 +25,10 @@ class Wiring:
     period: float = 0.0
 
 
+#: reasons for which valid messages are not used
+SUPERSEDED, LATE = "superseded", "late on a disturbed link"
+
+
 @dataclass
 class Link:
     """Counts of one device's traffic, live.
@@ -42,6 +46,10 @@ class Link:
     def reject(self, reason: str, count: int = 1) -> None:
         """Count refused messages."""
         self.rejected[reason] = self.rejected.get(reason, 0) + count
+
+    def refused(self) -> dict[str, int]:
+        """Those of `rejected` that a correct sender would not have sent: not those that only came too late."""
+        return {reason: count for reason, count in self.rejected.items() if reason not in (SUPERSEDED, LATE)}
 
 
 class Device(Protocol):

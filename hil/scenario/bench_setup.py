@@ -30,7 +30,7 @@ from limberjack.hil.overruns import OverrunPolicy
 from limberjack.hil.realtime_rights import RealtimeRights
 from limberjack.hil.record.mcap_file import McapRecorder, require_mcap
 from limberjack.hil.scenario.contact_setup import check_contacts, envelope_signals
-from limberjack.hil.scenario.fault_setup import make_fault, make_watchdog
+from limberjack.hil.scenario.fault_setup import check_overlaps, make_fault, make_watchdog
 from limberjack.hil.scenario.scenario_file import Scenario
 from limberjack.hil.scenario.schema import DeviceSpec
 from limberjack.hil.scenario.schema_criteria import CaptureSpec, OnSignals
@@ -215,7 +215,9 @@ def timeline_of(
             for action in actions:
                 action.check(simulation)
         entries += [At(entry.at, action, where) for action in actions]
-    return Timeline(entries)
+    timeline = Timeline(entries)
+    check_overlaps(timeline)
+    return timeline
 
 
 def _actions(entry: TimelineSpec) -> list[Action]:

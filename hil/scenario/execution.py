@@ -24,6 +24,8 @@ from limberjack.hil.scenario.tape import Columns
 
 #: makes the visitor of a run, or None if there is none, and ends it when the run has ended
 Visit = Callable[[Built], AbstractContextManager[Visitor | None]]
+#: reasons for refused messages of a device that the verdict on the end of a run lists
+_REASONS = 3
 
 
 def run_scenario(
@@ -52,7 +54,7 @@ def run_scenario(
     chosen = spec.seed if seed is None else arguments.count("seed", seed, 0, 2**63 - 1)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-        for name in FILES:  # of a run before, whose verdict would pass for this one's if it does not come to its end
+        for name in FILES:  # of a run before, whose verdict would pass for this one's if this one does not end
             (folder / name).unlink(missing_ok=True)
     pace = spec.pacing.real_time if paced is None else paced
     programs = Programs(scenario, folder)
@@ -60,7 +62,7 @@ def run_scenario(
     with programs.running(), visit(built) if visit is not None else nullcontext() as visitor:
         built.executive.visitor = visitor
         outcome = built.executive.run(spec.duration)
-        ending = ending_of(scenario, outcome, programs)
+        ending = ending_of(scenario, outcome, programs, built.executive.devices)
     verdicts, values = conclude(scenario, outcome, ending, built.executive.devices, built.tape, built.judged)
     if folder is not None:
         verdicts.append(write_signals(scenario, built, outcome, folder))
@@ -91,8 +93,11 @@ def conclude(
     return verdicts + judge_pace(spec.pacing, outcome), values
 
 
-def ending_of(scenario: Scenario, outcome: Outcome, programs: Programs) -> Verdict:
-    """Whether the run ended as it was expected to; if not, with the last words of its programs."""
+def ending_of(scenario: Scenario, outcome: Outcome, programs: Programs, devices: Sequence[BenchDevice]) -> Verdict:
+    """Whether the run ended as it was expected to; if not, with the last words of its programs.
+
+    devices : those whose messages were refused are named, whether it passed or not
+    """
     expected = scenario.spec.expect
     passed = outcome.reason == expected and not programs.lost
     was = "" if outcome.reason in ("completed", "failed") else "was "
@@ -100,10 +105,20 @@ def ending_of(scenario: Scenario, outcome: Outcome, programs: Programs) -> Verdi
     text += f": {outcome.text}" if outcome.text else ""
     by = " by a watchdog" if programs.lost and expected == "tripped" else ""
     text += "" if passed else f" (expected: {expected}{by}){programs.last_lines()}"
+    text += "".join(f"; {_refused(mounted)}" for mounted in devices if mounted.device.link.refused())
     time = outcome.log.events[-1].time if outcome.log.events else float("nan")
     machine = outcome.error is not None and exit_code_of(outcome.error) == ExitCode.MACHINE
-    aborted = outcome.reason == "aborted"
+    aborted = outcome.reason in ("aborted", "stopped")
     return Verdict("end of the run", passed, text, time=time, machine=machine, aborted=aborted)
+
+
+def _refused(mounted: BenchDevice) -> str:
+    """How many messages of a device were refused, and why, most frequent reason first."""
+    refused = mounted.device.link.refused()
+    reasons = sorted(refused, key=lambda reason: -refused[reason])
+    listed = ", ".join(f"{refused[reason]} × '{reason}'" for reason in reasons[:_REASONS])
+    more = f" and {len(reasons) - _REASONS} more reasons" if len(reasons) > _REASONS else ""
+    return f"the bench refused {sum(refused.values())} messages of device '{mounted.name}': {listed}{more}"
 
 
 def _tell_silent(devices: Sequence[BenchDevice], log: EventLog) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from limberjack.engine.common import arguments
-from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.common.errors import ArgumentError, ModelError
 from limberjack.hil import faults, watchdogs
 from limberjack.hil.bench_device import BenchDevice, places_of
 from limberjack.hil.bench_interfaces import Fault
@@ -17,6 +17,7 @@ from limberjack.hil.link_faults import Disturbance, DisturbedDevice, LinkFault
 from limberjack.hil.scenario import schema_faults as schema
 from limberjack.hil.scenario.scenario_file import Scenario
 from limberjack.hil.signals import Signals
+from limberjack.hil.timeline import SetFault, Timeline
 
 
 def make_fault(
@@ -42,6 +43,25 @@ def make_fault(
             return _of_commands(spec, board, command_places(simulation, spec.commands))
     with scenario.at("faults", i, "signals"):
         return _of_signals(spec, board, board.signals.select(spec.signals))
+
+
+def check_overlaps(timeline: Timeline) -> None:
+    """Refuse a timeline in which a fault begins while another one holds one of its parameters. ModelError."""
+    holders: dict[str, str] = {}
+    for entry in timeline.entries:
+        if not isinstance(entry.action, SetFault) or not isinstance(entry.action.fault, faults.ChangedParameters):
+            continue
+        fault = entry.action.fault
+        shared = [name for name in fault.parameters if holders.get(name, fault.name) != fault.name]
+        if shared and entry.action.active:
+            what = (
+                f"fault '{fault.name}' changes parameter '{shared[0]}', which fault '{holders[shared[0]]}' holds then"
+            )
+            raise ModelError(what, where=entry.where, remedy=f"Clear '{holders[shared[0]]}' before {entry.time:g} s")
+        if entry.action.active:
+            holders.update(dict.fromkeys(fault.parameters, fault.name))
+        else:
+            holders = {name: holder for name, holder in holders.items() if holder != fault.name}
 
 
 def _check_lock(simulation: BenchModel, hinge: str) -> None:

@@ -181,5 +181,5 @@ class _Group:
         tape.count = len(tape.rows)
         frames = FrameLog(round(1e9 * self._period), 1)
         outcome = Outcome(run.reason, run.text, frames, run.log, error=run.error)
-        ending = ending_of(start.scenario, outcome, Programs(start.scenario, None))
+        ending = ending_of(start.scenario, outcome, Programs(start.scenario, None), run.devices)
         return conclude(start.scenario, outcome, ending, run.devices, tape, self._judged[i])

@@ -122,7 +122,8 @@ class _Answers:
 
     @property
     def link(self) -> Link:
-        return Link(received=int(self._device.controller.received[self._world]))
+        controller = self._device.controller
+        return Link(received=int(controller.received[self._world]), rejected=controller.rejected[self._world])
 
 
 def device_of(device: WorldsDevice, world: int) -> BenchDevice:

@@ -200,6 +200,8 @@ class WorldsBench:
     def _close(self, i: int) -> None:
         run = self._runs[i]
         self._running[i] = False
+        for device in self._devices:
+            device.controller.leave(i)
         if self._contacts is not None:
             self._contacts.finish(i)
         run.log.add(Event(float(self._batch.time[i]), "end", run.reason, run.text, {"frames": run.frames}))

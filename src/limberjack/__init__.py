@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from limberjack.engine.model.elements.external_force import ExternalForce
     from limberjack.engine.model.elements.magnetic_field import MagneticField
     from limberjack.engine.model.elements.rotor import Rotor
+    from limberjack.engine.model.elements.sensor import Sensor, SensorErrors
     from limberjack.engine.model.elements.shape import Shape
     from limberjack.engine.model.elements.slosh import SloshPendulum
     from limberjack.engine.model.elements.spring import Spring
@@ -78,6 +79,8 @@ __all__ = [
     "ModelWarning",
     "Operators",
     "Rotor",
+    "Sensor",
+    "SensorErrors",
     "Shape",
     "Simulation",
     "SimulationError",
@@ -125,6 +128,8 @@ _HOMES = {
     "ExternalForce": "engine.model.elements.external_force",
     "MagneticField": "engine.model.elements.magnetic_field",
     "Rotor": "engine.model.elements.rotor",
+    "Sensor": "engine.model.elements.sensor",
+    "SensorErrors": "engine.model.elements.sensor",
     "SloshPendulum": "engine.model.elements.slosh",
     "Spring": "engine.model.elements.spring",
     "Thruster": "engine.model.elements.thruster",

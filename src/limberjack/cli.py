@@ -378,7 +378,3 @@ def _validate(commands: Any) -> None:
     parser.add_argument("--quick", action="store_true", help="leave out long tests: the report is then incomplete")
     folder = Path("results/validation")
     parser.add_argument("--out", type=Path, default=folder, help="folder of the report (default: %(default)s)")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -221,7 +221,7 @@ def test_momentum_stays_only_where_nothing_acts_from_outside(tmp_path: Path) -> 
 
 
 def test_piped_tables_keep_every_number() -> None:
-    command = [sys.executable, "-m", "limberjack.cli", "info", MODEL]
+    command = [sys.executable, "-m", "limberjack", "info", MODEL]
     out = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120.0).stdout
     assert "shoulder_pitch, shoulder_pitch.rate, shoulder_pitch.torque" in out
     assert "…" not in out.replace(" … ", "")
@@ -250,3 +250,27 @@ def test_the_dictionary_starts_without_what_it_does_not_need():
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "reaction" in done.stdout or "wheel" in done.stdout
     assert done.stderr == "\n"
+
+
+def test_ctrl_c_while_it_imports_leaves_no_traceback():
+    """The interrupt comes at the first import of the command line."""
+    program = """
+import sys
+class Interrupted:
+    def find_spec(self, name, *_):
+        if name == "limberjack.cli":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted())
+from limberjack.__main__ import main
+sys.exit(main())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped by the user\n")
+
+
+def test_a_console_of_a_model_that_cannot_be_read_announces_no_page(monkeypatch, capsys):
+    from limberjack.commands import web_console
+
+    monkeypatch.setattr(web_console, "installed_folder", lambda package: None)
+    assert main(["console", "nosuch.yaml"]) == 2
+    assert capsys.readouterr().err == "limberjack: nosuch.yaml: the file does not exist. Check the path.\n"

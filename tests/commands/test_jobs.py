@@ -134,7 +134,7 @@ def test_a_silent_or_failing_controller_is_bounded(code: str, words: str) -> Non
 
 def test_run_serves_until_interrupted() -> None:
     """`limberjack run` answers a client, refuses a wrong command by name, and ends with code 0 on SIGINT."""
-    command = [sys.executable, "-m", "limberjack.cli", "run", str(MODEL), "--endpoint", "tcp://127.0.0.1:*"]
+    command = [sys.executable, "-m", "limberjack", "run", str(MODEL), "--endpoint", "tcp://127.0.0.1:*"]
     engine = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"})
     try:
         assert engine.stderr is not None

@@ -105,7 +105,7 @@ def test_a_served_bench_keeps_its_memory(tmp_path):
     (tmp_path / "soak.yaml").write_text(SCENARIO)
     (tmp_path / "law.py").write_text(LAW)
     endpoint = f"ipc://{tmp_path}/b"
-    command = [sys.executable, "-m", "limberjack.cli", "hil", "soak.yaml", "--serve", endpoint, "--out", "out"]
+    command = [sys.executable, "-m", "limberjack", "hil", "soak.yaml", "--serve", endpoint, "--out", "out"]
     with (tmp_path / "bench.log").open("wb") as log:
         bench = subprocess.Popen(command, cwd=tmp_path, stdout=log, stderr=log)
         try:

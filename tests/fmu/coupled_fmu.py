@@ -30,7 +30,7 @@ from limberjack.fmu.variables.listing import variables_of
 from limberjack.fmu.variables.variable import Variable
 from tests.fmu.shim_build import CO_SIMULATION, OK, Fmu, Update, compile_c, location, vector
 
-COMMAND = f"'{sys.executable}' -m limberjack.cli run"
+COMMAND = f"'{sys.executable}' -m limberjack run"
 TOKEN = "coupled"
 #: numbers of the arm's state
 COUNTS = {"q": 10, "v": 9, "tau": 9, "outputs": 9, "command": 4}

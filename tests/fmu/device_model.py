@@ -8,7 +8,7 @@ import numpy as np
 
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.elements.motor import Motor
-from limberjack.engine.model.elements.sensor import Errors, Sensor
+from limberjack.engine.model.elements.sensor import Sensor, SensorErrors
 from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Node, Pose, System
 from limberjack.engine.model.validate import validate
@@ -26,17 +26,19 @@ def _numbers(*values: float) -> np.ndarray:
 
 def instruments() -> tuple[Sensor, ...]:
     """One of every kind of reading, with and without delay and rate; motors and thrusters looked at as well."""
-    wide = Errors(
+    wide = SensorErrors(
         rate=200.0,
         delay=0.0037,
         noise=_numbers(1e-3),
         bias=_numbers(0.01, 0.0, -0.02),
         misalignment=_numbers(0, 0.1, 0),
     )
-    encoder = Errors(bias=_numbers(0.002), resolution=_numbers(1e-4), wrap=6.0)
-    resolver = Errors(noise=_numbers(1e-4), pole_pairs=4, amplitude_imbalance=0.01, wrap=1.5)
-    walking = Errors(rate=100.0, noise_density=_numbers(1e-3), bias_walk=_numbers(1e-2), saturation=_numbers(30.0))
-    tracker = Errors(rate=50.0, delay=0.012, noise=_numbers(1e-4), max_rate=0.11, sun_exclusion=0.5)
+    encoder = SensorErrors(bias=_numbers(0.002), resolution=_numbers(1e-4), wrap=6.0)
+    resolver = SensorErrors(noise=_numbers(1e-4), pole_pairs=4, amplitude_imbalance=0.01, wrap=1.5)
+    walking = SensorErrors(
+        rate=100.0, noise_density=_numbers(1e-3), bias_walk=_numbers(1e-2), saturation=_numbers(30.0)
+    )
+    tracker = SensorErrors(rate=50.0, delay=0.012, noise=_numbers(1e-4), max_rate=0.11, sun_exclusion=0.5)
     return (
         Sensor("imu.gyro", "gyro", "bus", wide),
         Sensor("imu.accelerometer", "accelerometer", "bus", replace(wide, bias_walk=_numbers(0.01), bias_time=1.0)),
@@ -45,11 +47,11 @@ def instruments() -> tuple[Sensor, ...]:
         Sensor("torque", "effort", "elbow", walking),
         Sensor("load", "reaction", "elbow", replace(walking, delay=0.002)),
         Sensor("tracker", "star_tracker", "head", tracker),
-        Sensor("eye", "sun_sensor", "head", Errors(noise=_numbers(1e-3), field_of_view=2.0)),
+        Sensor("eye", "sun_sensor", "head", SensorErrors(noise=_numbers(1e-3), field_of_view=2.0)),
         Sensor("sight", "sun_sensor", "head"),
         Sensor("current", "motor_current", "elbow drive"),
         Sensor("rotor", "motor_position", "slide drive"),
-        Sensor("spin", "motor_rate", "elbow drive", Errors(rate=300.0)),
+        Sensor("spin", "motor_rate", "elbow drive", SensorErrors(rate=300.0)),
         Sensor("push", "thrust", "late"),
         Sensor("press", "thrust", "quick"),
     )

@@ -13,7 +13,7 @@ from tests.fmu.test_driver import SANITIZE, checks
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 STEPS, INNER = 60, 5
-STARTS = {"engine.command": f"'{sys.executable}' -m limberjack.cli run", "engine.timeout": 30.0}
+STARTS = {"engine.command": f"'{sys.executable}' -m limberjack run", "engine.timeout": 30.0}
 #: every instance and every start again starts an engine: checks that start dozens are left to the embedded coupling
 SKIPPED = "threads,siblings,opening_without_resources,unsupported,references,null_pointers"
 

@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -239,6 +240,24 @@ def test_interrupts_stop_in_order(arm, number):
     assert outcome.frames.frames == 7
     assert calls[-1] == "close recorder"
     assert signal.getsignal(number) is before
+
+
+def test_a_run_that_does_not_end_after_ctrl_c_says_what_a_second_one_does(arm, capsys):
+    device, said = FakeDevice("a"), "Press Ctrl-C again to end it at once"
+
+    def hang(frame, *_):
+        if frame == 7:
+            os.kill(os.getpid(), signal.SIGINT)
+            while said not in capsys.readouterr().err:
+                time.sleep(0.05)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    device.on_send = hang
+    with pytest.raises(KeyboardInterrupt):
+        Executive(arm, devices=[mount(device, Signals(arm), arm, ["time"])], **fake()).run(1.0)
+    device.on_send = lambda frame, *_: os.kill(os.getpid(), signal.SIGINT) if frame == 7 else None
+    assert Executive(arm, devices=[mount(device, Signals(arm), arm, ["time"])], **fake()).run(1.0).reason == "stopped"
+    assert said not in capsys.readouterr().err
 
 
 def test_a_long_frame_does_not_keep_an_interrupt_waiting(arm):

@@ -359,6 +359,26 @@ def test_a_parameter_set_while_a_fault_holds_it_stays_as_set(folder):
     assert (parameters["hinge.swing.damping"], parameters["body.rod.mass"]) == (0.7, 2.0)
 
 
+OVERLAPPING = """
+faults:
+  - {name: heavy, type: parameter, factors: {body.rod.mass: 3}}
+  - {name: odd, type: parameter, values: {hinge.swing.damping: 2, body.rod.mass: 1}}
+timeline:
+  - {at: 0.1, fault: heavy}
+  - {at: 0.3, fault: odd}
+  - {at: 0.2, clear: heavy}
+"""
+
+
+def test_faults_that_hold_one_parameter_at_once_are_refused_before_the_run(folder):
+    assert run_scenario(write(folder, OVERLAPPING)).passed
+    place = (
+        r"test\.yaml:12, timeline\[1\]\.fault: fault 'odd' changes parameter 'body.rod.mass', which fault 'heavy' holds"
+    )
+    with pytest.raises(lj.ModelError, match=place + r" then\. Clear 'heavy' before 0.3 s\."):
+        run_scenario(write(folder, OVERLAPPING.replace("at: 0.2, clear", "at: 0.4, clear")))
+
+
 def test_ramps_parameters_and_an_early_end(folder):
     text = """
 timeline:
@@ -413,6 +433,7 @@ def test_controllers_that_raise_or_return_nonsense(folder):
     assert result.criteria[1].text.startswith("the run ended at 0 s, before 0.5 s")
     result = run_scenario(write(folder, device.replace("FUNCTION", "nonsense")))
     assert sum(result.built.executive.devices[0].device.link.rejected.values()) == 51
+    assert "; the bench refused 51 messages of device 'd': 51 × 'commands of controller 'd'" in result.criteria[0].text
     with pytest.raises(lj.LimberjackError, match="its function returned NoneType; return a function"):
         run_scenario(write(folder, device.replace("FUNCTION", "missing")))
     with pytest.raises(lj.LimberjackError, match="did you mean 'nonsense'"):

@@ -180,7 +180,7 @@ def test_it_looks_like_a_free_running_engine_to_clients(bench):
         other.acquire()
     client.shutdown()
     result = run.wait()
-    assert result.outcome.reason == "stopped"
+    assert (result.outcome.reason, result.exit_code) == ("stopped", 130)
     assert "the client 'console'" in result.outcome.text
 
 

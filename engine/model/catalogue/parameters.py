@@ -12,7 +12,7 @@ from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.elements.facts import Known, tuned_of
 from limberjack.engine.model.elements.hinge import OF_COORDINATES, Dof
 from limberjack.engine.model.elements.motor import Motor
-from limberjack.engine.model.elements.sensor import MOST_SEED, Errors, Sensor
+from limberjack.engine.model.elements.sensor import MOST_SEED, Sensor, SensorErrors
 from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.system import System
 from limberjack.engine.tables import drives as dr
@@ -155,7 +155,7 @@ def _of_instruments(system: System) -> Iterator[Parameter]:
         else:
             measures = measured[name]
         several = len(kind.parts) > 1 or kind.optical
-        for known in tuned_of(Errors):
+        for known in tuned_of(SensorErrors):
             whole = "Fraction" if errors.pole_pairs > 0 and known.name == "noise" else known.tuned.quantity
             for j, (suffix, (leaf, text), measure) in enumerate(zip(sensor.erring, parts, measures)):
                 path = ("sensor", name, f"{known.name}.{leaf}" if leaf else known.name)

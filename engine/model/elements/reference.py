@@ -19,7 +19,7 @@ from limberjack.engine.model.elements.hinge import ACTING, LIMITS, Hinge
 from limberjack.engine.model.elements.loop import LOOP_TYPES, Loop
 from limberjack.engine.model.elements.loop import Wheel as RollingWheel
 from limberjack.engine.model.elements.motor import Motor
-from limberjack.engine.model.elements.sensor import OF_FILES, Errors, Sensor, SensorMore
+from limberjack.engine.model.elements.sensor import OF_FILES, Sensor, SensorErrors, SensorMore
 from limberjack.engine.model.elements.shape import ShapeFields
 from limberjack.engine.model.elements.thruster import Thruster
 from limberjack.engine.model.elements.wheel import Wheel, WheelMore
@@ -61,7 +61,7 @@ def _of_kinds() -> dict[str, Callable[[], str]]:
         "Loop": lambda: _fields((*facts_of(Loop), *facts_of(RollingWheel))),
         "Limits": lambda: _fields(LIMITS),
         "Wheel": lambda: _fields((*facts_of(Wheel), *facts_of(WheelMore)), posed=True),
-        "Errors": lambda: _fields((*facts_of(Errors), *facts_of(SensorMore))),
+        "SensorErrors": lambda: _fields((*facts_of(SensorErrors), *facts_of(SensorMore))),
         "sensors": _sensors,
         "hinges": _hinges,
         "loops": _loops,

@@ -11,6 +11,7 @@ from pydantic import Discriminator, Tag
 from pydantic import Field as Bounds
 
 from limberjack.engine.algebra.rotations import from_axis_angle
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.files.numbers import usable
 from limberjack.engine.files.schema_values import Name, NonNegative, Number, Positive, Vector3, shape_of
 from limberjack.engine.model.elements.facts import Fact, Fail, Tuned, check_numbers, facts_of, fill_row
@@ -51,6 +52,7 @@ _PAIRS = "its angle is known within 2π/`pole_pairs`"
 
 
 _READINGS, _UNIT = "readings are in [0, `wrap`)", "as measured"
+_OF_IMU = "errors of its {0}, output *name*`.{0}`"
 
 
 def _none() -> np.ndarray:
@@ -58,12 +60,13 @@ def _none() -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Errors:
+class SensorErrors:
     """What an instrument makes of the ideal value; a list has one number for each that it measures.
 
     A sensor with errors is an instrument, with samples, delay and noise. Vectors have one number for each that the
     sensor measures (of an attitude or a direction three small angles, rad, in the axes of the instrument), one number
     that is for all, or none, which means none of that error. A rate of 0 is one sample at the end of every step.
+    Raises ArgumentError for a vector that is not of numbers; `limberjack.equip` checks the values.
     """
 
     rate: Annotated[float, Fact(_RATE, "1/s", "every step", at.N_RATE, remedy=_ZERO, given=Positive)] = 0.0
@@ -117,6 +120,14 @@ class Errors:
         Number, Fact("angle by which its windings are not square", "rad", "", at.N_QUADRATURE, only=_RESOLVER)
     ] = 0.0
 
+    def __post_init__(self) -> None:
+        for name in (*VECTORS, "misalignment"):
+            value = getattr(self, name)
+            try:
+                object.__setattr__(self, name, np.atleast_1d(np.array(value, dtype=float)))
+            except (TypeError, ValueError):
+                raise ArgumentError(f"the {name} of a sensor is {value!r:.40}; give a number, or a list.") from None
+
     def fill(self, row: np.ndarray, size: int, dt: float) -> None:
         """Its row in `tables/instruments.py`; size: how many numbers carry errors."""
         noise, density = (np.zeros(size) + (each if len(each) else 0.0) for each in (self.noise, self.noise_density))
@@ -156,26 +167,35 @@ class SensorMore:
             given=Annotated[int, Bounds(ge=1, le=40)],
         ),
     ] = None
-    gyro: Annotated[Errors | None, Fact("errors of its gyro, output *name*`.gyro`", "", "ideal", only=("imu",))] = None
+    gyro: Annotated[
+        SensorErrors | None, Fact("errors of its gyro, output *name*`.gyro`", "", "ideal", only=("imu",))
+    ] = None
     accelerometer: Annotated[
-        Errors | None, Fact("errors of its accelerometer, output *name*`.accelerometer`", "", "ideal", only=("imu",))
+        SensorErrors | None,
+        Fact("errors of its accelerometer, output *name*`.accelerometer`", "", "ideal", only=("imu",)),
     ] = None
 
 
 #: largest seed that a float64 and a 32-bit program both hold
 MOST_SEED = 2**32 - 1
-#: the fields of `Errors` that have a number for each that is measured
-VECTORS = tuple(known.name for known in facts_of(Errors) if known.fact.given in (Each, EachSize))
+#: the fields of `SensorErrors` that have a number for each that is measured
+VECTORS = tuple(known.name for known in facts_of(SensorErrors) if known.fact.given in (Each, EachSize))
 
 
 @dataclass(frozen=True)
 class Sensor:
-    """A measurement: ideal, computed with each output, or with errors, which make it an instrument."""
+    """A measurement: ideal, computed with each output, or with errors, which make it an instrument.
+
+    name : unique among sensors, the first part of its outputs' names
+    type, target : one of those of docs/reference/model-format.md#sensors, and the node, hinge, loop or contact that it
+        measures;  errors : None for an ideal one
+    Raises ModelError in `limberjack.equip` for one that cannot be.
+    """
 
     name: Annotated[Name, Fact("unique among sensors; first part of the outputs' names")]
     type: Annotated[str, Fact("see below", given=Literal[(*SENSOR_TYPES, *OF_FILES)])]
     target: Annotated[Name, Fact("what is measured")]
-    errors: Errors | None = None
+    errors: SensorErrors | None = None
     where: str = field(default="", compare=False)
 
     @property
@@ -200,7 +220,7 @@ class Sensor:
             return
         if self.type == "node_orientation":
             fail("type", f"sensor '{self.name}' is an ideal attitude", "Use type star_tracker")
-        for known in facts_of(Errors):
+        for known in facts_of(SensorErrors):
             if known.name in VECTORS:
                 _check_vector(known.name, getattr(errors, known.name), known.least == 0.0, said, count, fail)
         check_numbers(errors, f"the {{field}} {said} is {{value}}", fail)
@@ -209,7 +229,7 @@ class Sensor:
             fail("delay", what, "Give a shorter delay, or a lower rate")
         self._check_type(errors, count, fail)
 
-    def _check_type(self, errors: Errors, count: int, fail: Fail) -> None:
+    def _check_type(self, errors: SensorErrors, count: int, fail: Fail) -> None:
         """What only some sensors can have."""
         if np.shape(errors.misalignment) != (3,) or not usable(errors.misalignment):
             what = f"the misalignment of sensor '{self.name}' is not 3 finite numbers"

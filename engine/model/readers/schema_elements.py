@@ -10,7 +10,7 @@ from limberjack.engine.files.schema_values import Frame, Model, Vector3, shape_o
 from limberjack.engine.model.elements.central_gravity import CentralGravity
 from limberjack.engine.model.elements.cmg import Cmg
 from limberjack.engine.model.elements.facts import facts_of, model_of, spec_of
-from limberjack.engine.model.elements.sensor import Errors, Sensor, SensorMore
+from limberjack.engine.model.elements.sensor import Sensor, SensorErrors, SensorMore
 from limberjack.engine.model.elements.slosh import SloshPendulum
 from limberjack.engine.model.elements.wheel import EitherSpec, Wheel, WheelMore
 
@@ -37,7 +37,7 @@ DEVICES: dict[str, tuple[Any, Any]] = {
 }
 SensorSpec: Any = model_of(
     "SensorSpec",
-    spec_of(Errors),
-    (*facts_of(Sensor), *(known for known in facts_of(Errors) if known.fact.only), *facts_of(SensorMore)),
+    spec_of(SensorErrors),
+    (*facts_of(Sensor), *(known for known in facts_of(SensorErrors) if known.fact.only), *facts_of(SensorMore)),
     "A measurement: ideal, or with errors.",
 )

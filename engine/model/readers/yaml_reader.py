@@ -29,7 +29,9 @@ from limberjack.engine.modes.modal import Integrals
 #: files that begin with limberjack_KIND, and the command that reads them
 _OTHER_KINDS = {"scenario": "hil", "campaign": "campaign", "modes": "modes", "gateway": "gateway --config"}
 #: fields of the System that have another name in the file
-_FIELDS = {"inboard": "position", "q0": "initial", "v0": "initial", "size": "radius"}
+_FIELDS = {"inboard": "position", "q0": "initial", "v0": "initial"}
+#: fields of the file that have the numbers of a field of the System: the first one that is given there
+_ONE_OF = {"axes": ("axis", "axes"), "size": ("size", "radius", "scale")}
 _GROUPS = ("nodes", "actuators", "sensors", "loops", "thrusters", "shapes", "alarms")
 _LOOP_FIELDS = {"inboard": "from", "parent": "from", "outboard": "to", "body": "to", "locked": "hinge"}
 
@@ -150,7 +152,7 @@ def _locator(document: Document, spec: ModelSpec) -> Locate:
             renamed = {known.name: known.key for known in facts_of(element_kinds()[str(path[0])])}
         if field.startswith("terms."):
             return document.place((*path, "terms", field.removeprefix("terms.")))
-        name = "axis" if field == "axes" and document.has((*path, "axis")) else renamed.get(field, field)
-        return document.place((*path, name))
+        given = (name for name in _ONE_OF.get(field, ()) if document.has((*path, name)))
+        return document.place((*path, next(given, renamed.get(field, field))))
 
     return locate

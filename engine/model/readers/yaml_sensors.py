@@ -10,11 +10,13 @@ import numpy as np
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.files.yaml_document import Document
 from limberjack.engine.model.elements.facts import facts_of, values
-from limberjack.engine.model.elements.sensor import ALWAYS, OF_FILES, Errors, Sensor, SensorMore
+from limberjack.engine.model.elements.sensor import ALWAYS, OF_FILES, Sensor, SensorErrors, SensorMore
 from limberjack.engine.model.readers.schema import ModelSpec
 
 #: fields that only some types have, and these
-_ONLY = {known.name: known.fact.only for kind in (Errors, SensorMore) for known in facts_of(kind) if known.fact.only}
+_ONLY = {
+    known.name: known.fact.only for kind in (SensorErrors, SensorMore) for known in facts_of(kind) if known.fact.only
+}
 
 
 def make_sensors(spec: ModelSpec, document: Document) -> tuple[Sensor, ...]:
@@ -43,15 +45,15 @@ def _part(i: int, part: str, spec: Any, stray: list[str], document: Document) ->
         remedy = f"Give it under gyro and under accelerometer: gyro: {{{stray[0]}: …}}"
         raise ModelError(what, where=document.place(("sensors", i, stray[0])), remedy=remedy)
     errors = getattr(spec, part)
-    given = None if errors is None else Errors(**values(Errors, errors))
+    given = None if errors is None else SensorErrors(**values(SensorErrors, errors))
     return Sensor(f"{spec.name}.{part}", part, spec.target, given, document.place(("sensors", i)))
 
 
-def _errors(spec: Any) -> Errors:
-    given = values(Errors, spec)
+def _errors(spec: Any) -> SensorErrors:
+    given = values(SensorErrors, spec)
     pairs = given.get("pole_pairs", 1 if spec.type == "resolver" else 0)
     turn = 2.0 * math.pi / max(pairs, 1)
     wrap = given.get("wrap", turn if pairs else 0.0)
     if spec.bits is not None:
         given["resolution"] = np.array([turn / 2**spec.bits])
-    return Errors(**given | {"pole_pairs": pairs, "wrap": wrap})
+    return SensorErrors(**given | {"pole_pairs": pairs, "wrap": wrap})

@@ -23,6 +23,7 @@ from limberjack.commands.arguments import FREE_PORT
 from limberjack.commands.gateway import Wanted, history_place, run_gateway
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model.load import load
+from limberjack.engine.model.system import System
 
 _SETTINGS = ("tokens", "tls_cert", "tls_key", "live_hz")
 
@@ -45,12 +46,12 @@ def console(options: argparse.Namespace, load_options: dict[str, Any]) -> None:
     logging.basicConfig(level=logging.WARNING, format="limberjack console: %(message)s", stream=sys.stderr)
     with ExitStack() as stack:
         address = Address(options.host, options.port)
-        chamber = None
+        chamber, model = None, _model(options, load_options)
         if address.local and options.tls_cert is None:  # elsewhere nobody without a token may learn anything
             chamber = stack.enter_context(Antechamber(address, "The engine is getting ready"))
             address = chamber.address
             print(f"opening http://{address}/, which fills when the engine is ready", file=sys.stderr, flush=True)
-        endpoint = _engine(options, load_options, stack)
+        endpoint = _engine(options, model, stack)
         rules = () if options.read_only else (Rule(),)
         keys = {"keys": options.keys, "key_name": options.key_name}
         given = options.engine or DEFAULT_ENDPOINT
@@ -63,18 +64,23 @@ def console(options: argparse.Namespace, load_options: dict[str, Any]) -> None:
         run_gateway(telemetry, [wanted], options.wait, with_history=True, ready=room)
 
 
-def _engine(options: argparse.Namespace, load_options: dict[str, Any], stack: ExitStack) -> str:
-    """Address of the engine: the given one, or that of an engine that is started here and ends with the console."""
+def _model(options: argparse.Namespace, load_options: dict[str, Any]) -> System | None:
+    """The model of an engine that is started here; None where the address of a running one is given."""
     given = options.engine or DEFAULT_ENDPOINT
     if "://" in given:
         if options.rate is not None:
             raise ArgumentError("--rate is the rate of an engine that is started here. Give a model, or leave it out.")
-        return str(given)
+        return None
     if re.fullmatch(r".+:\d+", given) and not Path(given).exists():
         raise ArgumentError(f"{given}: there is no such model file. For a running engine give tcp://{given}.")
     if options.keys is not None:
         raise ArgumentError("--keys are those of a running engine. Give its address, or leave them out.")
-    system = load(Path(given), **load_options)
+    return load(Path(given), **load_options)
+
+
+def _engine(options: argparse.Namespace, model: System | None, stack: ExitStack) -> str:
+    """Address of the engine: the given one, or that of an engine that is started here and ends with the console."""
+    if model is None:
+        return str(options.engine or DEFAULT_ENDPOINT)
     settings = Settings(endpoint=FREE_PORT, mode="free-running", rate_hz=options.rate)
-    engine = stack.enter_context(EngineProcess(system, settings))
-    return engine.endpoints.request
+    return stack.enter_context(EngineProcess(model, settings)).endpoints.request

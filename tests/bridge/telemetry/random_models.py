@@ -9,7 +9,7 @@ import numpy as np
 import limberjack as lj
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.elements.motor import Motor
-from limberjack.engine.model.elements.sensor import Errors, Sensor
+from limberjack.engine.model.elements.sensor import Sensor, SensorErrors
 from limberjack.engine.model.system import Dof, System
 from limberjack.engine.model.validate import validate
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
@@ -45,13 +45,13 @@ def random_model(seed: int) -> System:
     return lj.equip(made, lj.Alarm("q.*", lj.Bounds(-1.0, 1.0), lj.Bounds(upper=2.0)))
 
 
-def errors(kind: str, rng: np.random.Generator) -> Errors | None:
+def errors(kind: str, rng: np.random.Generator) -> SensorErrors | None:
     """Noise, and a reading that is cut or wrapped, on half of the sensors that may have errors."""
     if kind == "node_orientation" or rng.random() < 0.5:
         return None
     if kind == "position" and rng.random() < 0.5:
-        return Errors(noise=np.array([0.1]), wrap=1.5)
-    return Errors(noise=np.array([0.1]), saturation=np.array([0.2]))
+        return SensorErrors(noise=np.array([0.1]), wrap=1.5)
+    return SensorErrors(noise=np.array([0.1]), saturation=np.array([0.2]))
 
 
 def name(rng: np.random.Generator, i: int) -> str:

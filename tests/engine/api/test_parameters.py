@@ -12,7 +12,7 @@ import limberjack as lj
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.elements.motor import Motor
-from limberjack.engine.model.elements.sensor import Errors, Sensor
+from limberjack.engine.model.elements.sensor import Sensor, SensorErrors
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, System
 from limberjack.engine.model.validate import validate
 
@@ -22,7 +22,10 @@ def machine() -> System:
     hinge = Hinge("j", "revolute", None, axes=np.array([[0.0, 0.0, 1.0]]), dofs=(Dof(lower=-1.0, upper=1.0),))
     body = Body("limit", Inertia(1.0, np.zeros(3), np.eye(3)), hinge)
     motor = Motor(0.1, 1.0, 1e-3, 100.0)
-    sensors = (Sensor("scale", "gyro", "limit", errors=Errors()), Sensor("saturation", "rate", "j", errors=Errors()))
+    sensors = (
+        Sensor("scale", "gyro", "limit", errors=SensorErrors()),
+        Sensor("saturation", "rate", "j", errors=SensorErrors()),
+    )
     made = System(name="m", bodies=(body,), actuators=(Actuator("limit", "j", motor=motor),), sensors=sensors)
     return validate(replace(made, gravity=np.zeros(3)))
 

@@ -86,7 +86,8 @@ def test_an_axis_from_a_point_to_another_on_a_turned_node(load):
         ("{body: arm, type: capsule, radius: 1, from: [0, 0, 1], to: [0, 0, 1]}", "", "the same point"),
         ("{body: arm, type: cylinder, radius: [0, 0], length: 1}", "radius", "has no volume"),
         ("{body: arm, type: mesh, file: part.png}", "file", "'part.png' is not a mesh"),
-        ("{body: arm, type: mesh, file: part.stl, scale: 0}", "", "has no volume"),
+        ("{body: arm, type: mesh, file: part.stl, scale: 0}", "scale", "has no volume"),
+        ("{body: arm, type: box, size: [0, 1, 1]}", "size", ""),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(load, shape, field, text):

@@ -10,7 +10,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.algebra.rotations import from_axis_angle, from_quaternion
-from limberjack.engine.model.elements.sensor import Errors, Sensor
+from limberjack.engine.model.elements.sensor import Sensor, SensorErrors
 from limberjack.engine.model.validate import validate
 from tests.validation.figures import figure
 
@@ -19,7 +19,7 @@ JOINT, WRIST = "elbow_pitch", "shoulder_load"
 DT = 2e-3
 
 
-def errors(**given) -> Errors:
+def errors(**given) -> SensorErrors:
     """Errors with numbers as vectors."""
     fields = {
         name: np.atleast_1d(np.array(value, dtype=float))
@@ -27,7 +27,7 @@ def errors(**given) -> Errors:
         else value
         for name, value in given.items()
     }
-    return Errors(**fields)
+    return SensorErrors(**fields)
 
 
 def tumbling(*sensors: Sensor, seed: int = 5, dt: float = DT) -> lj.Simulation:
