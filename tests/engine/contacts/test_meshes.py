@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog, minimize
+from scipy.optimize import linprog
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
@@ -22,6 +22,7 @@ from limberjack.engine.model.plant import split
 from limberjack.engine.model.polytope import polytope
 from limberjack.engine.tables import plant as layout
 from limberjack.engine.tables.contacts import ME_GAP, ME_NEAR, ME_NORMAL
+from tests.engine.contacts.least import hulls_apart
 from tests.engine.contacts.scenes import FLOOR, free, scene
 from tests.validation.figures import figure
 
@@ -72,25 +73,6 @@ def placed(points: np.ndarray, pose: np.ndarray) -> np.ndarray:
     return Rotation.from_quat(pose[:4], scalar_first=True).apply(points) + pose[4:]
 
 
-def distance(a: np.ndarray, b: np.ndarray) -> float:
-    """Distance of two hulls, by a programme over shares of their corners."""
-    n, m = len(a), len(b)
-
-    def square(shares: np.ndarray) -> tuple[float, np.ndarray]:
-        apart = shares[n:] @ b - shares[:n] @ a
-        return float(apart @ apart), np.concatenate([-2.0 * a @ apart, 2.0 * b @ apart])
-
-    sums = [
-        {"type": "eq", "fun": lambda s: s[:n].sum() - 1.0, "jac": lambda s: np.repeat([1.0, 0.0], [n, m])},
-        {"type": "eq", "fun": lambda s: s[n:].sum() - 1.0, "jac": lambda s: np.repeat([0.0, 1.0], [n, m])},
-    ]
-    start = np.concatenate([np.full(n, 1.0 / n), np.full(m, 1.0 / m)])
-    options = {"ftol": 1e-16, "maxiter": 1000}
-    bounds = [(0.0, 1.0)] * (n + m)
-    found = minimize(square, start, jac=True, bounds=bounds, constraints=sums, method="SLSQP", options=options)
-    return float(np.sqrt(found.fun))
-
-
 def overlap(a: np.ndarray, b: np.ndarray) -> bool:
     """Whether two hulls have a point in common, by a linear programme."""
     n, m = len(a), len(b)
@@ -120,14 +102,14 @@ def test_gaps_of_polytopes_are_those_of_programmes(tmp_path):
         if row[ME_NEAR] == 0.0:
             continue
         if gap > 0.0:
-            expected = distance(here, there)
-            figure("gap of two meshes", gap, expected, unit="m", oracle="quadratic programme", atol=1e-6)
+            expected = hulls_apart(here, there)
+            figure("gap of two meshes", gap, expected, unit="m", oracle="quadratic programme", atol=1e-9)
             apart += 1
         else:
             expected = depth(here, there)
             assert gap <= -expected + 1e-9
             if expected < 0.02:
-                figure("depth of two meshes", -gap, expected, unit="m", oracle="Minkowski difference", atol=1e-7)
+                figure("depth of two meshes", -gap, expected, unit="m", oracle="Minkowski difference", atol=1e-9)
                 inside += 1
     assert apart > 20
     assert inside > 10

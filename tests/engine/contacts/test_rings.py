@@ -8,7 +8,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize, minimize_scalar
 from scipy.spatial.transform import Rotation
 
 import limberjack as lj
@@ -24,9 +23,10 @@ from limberjack.engine.tables.contacts import (
     TO_POINT,
     TOUCH,
 )
+from tests.engine.contacts.least import hulls_apart, least_near
 from tests.engine.contacts.scenes import FLOOR, free, scene, sphere
 from tests.engine.contacts.test_height_fields import random_pose
-from tests.engine.contacts.test_meshes import CUBE, Pair, cloud, distance, mesh
+from tests.engine.contacts.test_meshes import CUBE, Pair, cloud, mesh
 from tests.validation.figures import figure
 
 G = 9.80665
@@ -56,12 +56,7 @@ def least(distance) -> float:
     values, found = distance(AZIMUTHS), math.inf
     for i in range(720):
         if values[i] <= values[i - 1 if i else 719] and values[i] <= values[i + 1]:
-            step = AZIMUTHS[1]
-            bounds = (AZIMUTHS[i] - step, AZIMUTHS[i] + step)
-            best = minimize_scalar(
-                lambda a: float(distance(np.array([a]))[0]), bounds=bounds, method="bounded", options={"xatol": 1e-12}
-            )
-            found = min(found, best.fun, values[i])
+            found = min(found, least_near(lambda a: distance(a[:, 0]), AZIMUTHS[i : i + 1], AZIMUTHS[1:2]))
     return found
 
 
@@ -71,13 +66,13 @@ def circles_apart(a: np.ndarray, radius_a: float, b: np.ndarray, radius_b: float
     first, second = circle(a, radius_a, azimuth), circle(b, radius_b, azimuth)
     apart = np.linalg.norm(first[:, None] - second[None], axis=2)
     found = math.inf
+
+    def square(x: np.ndarray) -> np.ndarray:
+        return np.sum((circle(a, radius_a, x[:, 0]) - circle(b, radius_b, x[:, 1])) ** 2, axis=1)
+
     for flat in np.argsort(apart.ravel())[:200:25]:
         i, j = np.unravel_index(flat, apart.shape)
-
-        def square(x: np.ndarray) -> float:
-            return float(np.sum((circle(a, radius_a, x[:1]) - circle(b, radius_b, x[1:])) ** 2))
-
-        found = min(found, minimize(square, [azimuth[i], azimuth[j]], tol=1e-15).fun)
+        found = min(found, least_near(square, [azimuth[i], azimuth[j]], 2.0 * azimuth[[1, 1]]))
     return math.sqrt(found)
 
 
@@ -149,7 +144,7 @@ def test_gaps_are_least_distances_of_the_circle(tmp_path, kind):
         if found < -0.04 and kind != "plane":  # its circle is inside, and may go through: there are several ways out
             assert row[ME_GAP] < 0.0
             continue
-        figure("gap of a ring", row[ME_GAP], found, unit="m", oracle="minimized distance", atol=1e-7)
+        figure("gap of a ring", row[ME_GAP], found, unit="m", oracle="minimized distance", atol=1e-9)
         n, middle = row[ME_NORMAL : ME_NORMAL + 3], row[ME_POINT : ME_POINT + 3]
         assert abs(np.linalg.norm(n) - 1.0) < 1e-12
         surface = distance(turn.inv().apply((middle - 0.5 * row[ME_GAP] * n)[None]))[0]
@@ -165,16 +160,15 @@ def test_gaps_to_a_polytope_are_those_of_programmes(tmp_path):
     for _ in range(12):
         q = np.concatenate([[1.0, 0, 0, 0, 0, 0, 0], random_pose(random, 0.3)])
         row, azimuths = pair.nearest(q), np.linspace(0.0, 2.0 * np.pi, 120, endpoint=False)
-        apart = [distance(corners, x[None]) for x in circle(q[7:], 0.3, azimuths)]
+        apart = [hulls_apart(corners, x[None]) for x in circle(q[7:], 0.3, azimuths)]
         start = azimuths[int(np.argmin(apart))]
-        best = minimize_scalar(
-            lambda a, q=q: distance(corners, circle(q[7:], 0.3, np.array([a]))),
-            bounds=(start - 0.06, start + 0.06),
-            method="bounded",
-            options={"xatol": 1e-10},
-        )
-        if best.fun > 1e-3:
-            figure("gap of a ring", row[ME_GAP], best.fun - 0.04, unit="m", oracle="quadratic programme", atol=1e-6)
+
+        def along(a: np.ndarray, q: np.ndarray = q) -> np.ndarray:
+            return np.array([hulls_apart(corners, x[None]) for x in circle(q[7:], 0.3, a[:, 0])])
+
+        best = least_near(along, [start], [0.06])
+        if best > 1e-3:
+            figure("gap of a ring", row[ME_GAP], best - 0.04, unit="m", oracle="quadratic programme", atol=1e-9)
             compared += 1
     assert compared > 4
 
@@ -200,7 +194,7 @@ def test_gaps_of_two_rings_are_distances_of_their_circles(tmp_path, radii):
         if row[ME_NEAR] == 0.0:
             assert row[ME_GAP] <= found + 1e-9
             continue
-        figure("gap of two rings", row[ME_GAP], found, unit="m", oracle="minimized distance", atol=1e-8)
+        figure("gap of two rings", row[ME_GAP], found, unit="m", oracle="minimized distance", atol=1e-11)
         swapped = other.nearest(np.concatenate([q[7:], q[:7]]))
         assert abs(swapped[ME_GAP] - row[ME_GAP]) < 1e-12
         assert np.abs(swapped[ME_NORMAL : ME_NORMAL + 3] + row[ME_NORMAL : ME_NORMAL + 3]).max() < 1e-6
