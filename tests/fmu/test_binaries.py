@@ -68,6 +68,7 @@ def test_a_compiler_that_fails_is_quoted(tmp_path):
 
 
 @pytest.mark.long
+@pytest.mark.timeout(3600)  # 4 minutes of two quiet processors, any time of busy ones
 def test_a_build_from_nothing_gives_the_same_bytes(cache):
     """Entries and routines are compiled again."""
     target = targets.TARGETS[targets.host()]
