@@ -66,8 +66,10 @@ class PlotJuggler:
         self.address = self._socket.get_string(zmq.LAST_ENDPOINT) if not self._connects else self.address
 
     def sample(self, sample: Sample) -> None:
-        """Publish one sample; a subscriber that does not keep up loses some and delays nobody."""
+        """Publish one sample, if anybody is connected; a slow subscriber loses some and delays nobody."""
         self._look()
+        if not (self._connects or self._door.table):
+            return
         for (branch, key), value in zip(self._leaves, sample.vector.tolist(), strict=True):
             branch[key] = value
         self._tree["stream"] = {"sequence": sample.sequence, "gap": sample.gap}
