@@ -18,8 +18,8 @@ MOST_VERTICES = 256
 MOST_TRIANGLES = 20_000
 #: as shares of the mesh's size: corners nearer to each other are one; what is flat and convex: coordinates are
 #: often written with seven digits
-_SAME, _FLAT = 1e-6, 1e-5
-_REPAIR = "Repair it with a mesh tool, or use its convex hull"
+_SAME, FLAT = 1e-6, 1e-5
+_REPAIR = "Repair it with a mesh tool, or let its convex hull touch with hull: true"
 _FEWER = f"Give at most {MOST_VERTICES} corners: a coarser mesh, or simple shapes"
 
 
@@ -53,11 +53,11 @@ def polytope(corners: np.ndarray, faces: Sequence[Sequence[int]], fail: Fail) ->
     normals = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])
     size = float(np.ptp(corners, axis=0).max())
     volume = float(np.einsum("tk,tk->", x[:, 0] - corners.mean(axis=0), normals)) / 6.0
-    if abs(volume) <= (_FLAT * size) ** 3 or not volume:
+    if abs(volume) <= (FLAT * size) ** 3 or not volume:
         fail("it has no volume", "Give the surface of a solid body")
     if volume < 0.0:
         triangles, normals = triangles[:, ::-1], -normals
-    groups = _flat_groups(corners, triangles, normals, neighbours, _FLAT * size, fail)
+    groups = _flat_groups(corners, triangles, normals, neighbours, FLAT * size, fail)
     return _whole(corners, triangles, groups, fail)
 
 

@@ -149,6 +149,15 @@ ME_SPIN = 16  # 3: angular velocity of b relative to a, inertial axes, of touche
 ME_CAME = 19  # rate of the gap at the start of the step
 ME_ONCE = 20  # 3: velocity of b relative to a there
 
+# work.contacts.awake (pairs, 5): loops over touches leave out those of pairs that sleep: pairs out of reach, whose
+# touches have neither force nor law
+AWAKE = 5
+AW_NEAR = 0  # 1: its rows of met are known; 0: it is out of reach, and ME_NEAR of its rows is 0
+AW_BEGAN = 1  # 0: ME_BEGAN of its rows is 0
+AW_LIVE = 2  # 0: its rows of touch have neither force nor law
+AW_KEPT = 3  # 0: and so are those of the State
+AW_GAP = 4  # of a pair out of reach: lower bound of the distance, m
+
 # work.contacts.listed (touches, 4): touches that are solved for; those of an island are a chain
 LISTED = 4
 LI_TOUCH, LI_PAIR, LI_TREE, LI_NEXT = range(LISTED)  # LI_TREE: row of a tree that it moves; LI_NEXT: -1 at the end
@@ -213,6 +222,7 @@ CONTACTS = Family(
         Table("touch", "touches", TOUCH),
         Table("touch_before", "touches", TOUCH, field="before"),  # at the start of a step, to solve it again
         Table("met", "touches", MET),
+        Table("awake", "pairs", AWAKE),
         Table("placed", "colliders", PLACED),
         Table("listed", "touches", LISTED),
         Table("tree", "(bodies + 1) * (pairs > 0)", TREE),

@@ -21,43 +21,59 @@ from limberjack.engine.tables.plant import UP, W_V
 
 
 @kernel
-def forget(work, j):
+def forget(work, j, gap):
     """Clear the force and the law of touch j."""
     known = work.contacts.touch[j]
-    known[t.TO_LAW], known[t.TO_GAP], known[t.TO_ACTS] = 0.0, work.contacts.met[j, t.ME_GAP], 0.0
+    known[t.TO_LAW], known[t.TO_GAP], known[t.TO_ACTS] = 0.0, gap, 0.0
     known[t.TO_STORED] = 0.0
     store3(known, t.TO_FORCE, ZERO)
     store3(known, t.TO_MOMENT, ZERO)
 
 
 @kernel
-def _fastest(work):
+def _fastest(plant, work):
     """The largest speed at which shapes that would penetrate approach, m/s."""
     most = 0.0
-    for j in range(work.contacts.met.shape[0]):
-        row = work.contacts.met[j]
-        if row[t.ME_NEAR] > 0.0 and row[t.ME_GAP] < 0.0:
-            most = max(most, -dot(load3(row, t.ME_NORMAL), load3(row, t.ME_SPEED)))
+    for i in range(plant.contacts.pair_int.shape[0]):
+        pair = plant.contacts.pair_int[i]
+        if work.contacts.awake[i, t.AW_NEAR] > 0.0:
+            for j in range(pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES]):
+                row = work.contacts.met[j]
+                if row[t.ME_NEAR] > 0.0 and row[t.ME_GAP] < 0.0:
+                    most = max(most, -dot(load3(row, t.ME_NORMAL), load3(row, t.ME_SPEED)))
     return most
+
+
+@kernel
+def _forget_pair(plant, work, i):
+    """Clear the forces and laws of pair i, which is out of reach."""
+    pair, awake = plant.contacts.pair_int[i], work.contacts.awake[i]
+    awake[t.AW_LIVE] = 0.0
+    for j in range(pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES]):
+        forget(work, j, awake[t.AW_GAP])
 
 
 @kernel
 def list_touches(plant, work, h):
     """Touches that forces of others may close as well join work.contacts.listed; returns how many there are. All others
     are forgotten."""
-    count, room, margin = 0, work.contacts.listed.shape[0], 2.0 * h * _fastest(work)
+    count, room, margin = 0, work.contacts.listed.shape[0], 2.0 * h * _fastest(plant, work)
     for i in range(plant.contacts.pair_int.shape[0]):
-        pair = plant.contacts.pair_int[i]
-        for j in range(pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES]):
-            row = work.contacts.met[j]
-            held = work.contacts.touch[j, t.TO_ACTS] > 0.0
-            acts_soon = held or row[t.ME_GAP] < margin or row[t.ME_GAP] <= 0.0
-            if row[t.ME_NEAR] > 0.0 and acts_soon and count < room:
-                listed = work.contacts.listed[count]
-                listed[t.LI_TOUCH], listed[t.LI_PAIR] = j, i
-                count += 1
-            else:
-                forget(work, j)
+        pair, awake = plant.contacts.pair_int[i], work.contacts.awake[i]
+        if awake[t.AW_NEAR] > 0.0:
+            awake[t.AW_LIVE] = 1.0
+            for j in range(pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES]):
+                row = work.contacts.met[j]
+                held = work.contacts.touch[j, t.TO_ACTS] > 0.0
+                acts_soon = held or row[t.ME_GAP] < margin or row[t.ME_GAP] <= 0.0
+                if row[t.ME_NEAR] > 0.0 and acts_soon and count < room:
+                    listed = work.contacts.listed[count]
+                    listed[t.LI_TOUCH], listed[t.LI_PAIR] = j, i
+                    count += 1
+                else:
+                    forget(work, j, row[t.ME_GAP])
+        elif awake[t.AW_LIVE] > 0.0:
+            _forget_pair(plant, work, i)
     return count
 
 

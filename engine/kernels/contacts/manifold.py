@@ -37,6 +37,8 @@ _FLAT = 0.99
 #: how much nearer than all chosen points shapes are where they are nearest, as a share of the smaller one's size; of
 #: rims `distances.RIM_MISSED`
 _MISSED = 1e-8
+#: of a mesh on a plane, corners less than this share of its size above the lowest one are chosen before all others
+_BESIDE = 1e-3
 
 # what the choice of points knows: axes across the normal, and the normal, 9; sum and difference of the skins; margin at
 # edges; how many directions, how far the best of each reaches, 7; the least gap of points considered, and where, 3
@@ -223,11 +225,9 @@ def _axis_across(Ra, n):
 
 
 @kernel
-def finish(frame, rows, at, gap, n, place, reach, missed):
-    """Leave out points that are there twice; the last place is for where the shapes are nearest, if that is nearer
-    than all of them by what may be missed."""
-    count, least = int(frame[DIRECTIONS]), _FAR
-    for k in range(count):
+def _leave_doubles(frame, rows, at, n, place, reach):
+    """Leave out points that are there twice."""
+    for k in range(int(frame[DIRECTIONS])):
         twice = frame[REACH + k] == -_FAR
         x = load3(rows[at + k], t.ME_POINT)
         for i in range(k):
@@ -236,6 +236,15 @@ def finish(frame, rows, at, gap, n, place, reach, missed):
                 twice = True
         if twice:
             meet(rows[at + k], _FAR, n, place)
+
+
+@kernel
+def finish(frame, rows, at, gap, n, place, reach, missed):
+    """Leave out points that are there twice; the last place is for where the shapes are nearest, if that is nearer
+    than all of them by what may be missed."""
+    _leave_doubles(frame, rows, at, n, place, reach)
+    count, least = int(frame[DIRECTIONS]), _FAR
+    for k in range(count):
         least = min(least, rows[at + k, t.ME_GAP])
     meet(rows[at + count], gap if least > gap + missed else _FAR, n, place)
 
@@ -276,20 +285,34 @@ def meet_convex(plant, rows, at, touches, scratch, found, a, shape_a, Ra, pa, si
 
 
 @kernel
+def _consider_corners(plant, frame, rows, at, b, Rb, apart, above, upto):
+    """Consider the corners of a mesh that are so high above a plane."""
+    n, corner = load3(frame, NORMAL), plant.contacts.mesh_int[b, t.ML_FIRST]
+    for i in range(corner, corner + plant.contacts.mesh_int[b, t.ML_COUNT]):
+        x = add(apart, rot(Rb, load3(plant.contacts.mesh_corner[i], 0)))
+        gap = dot(n, x)
+        if above < gap <= upto:
+            choose(frame, rows, at, gap, n, add_scaled(x, -0.5 * gap, n))
+
+
+@kernel
 def meet_plane_mesh(plant, rows, at, touches, scratch, R, p, b, Rb, pb):
-    """The corners of a mesh that reach farthest over a plane, and the lowest."""
+    """The corners of a mesh that reach farthest over a plane, and the lowest. Those that touch or are beside the lowest
+    one come first: higher ones that reach farther get only places that these leave."""
     n, apart, reach = column(R, 2), sub(pb, p), plant.contacts.collider[b, t.CL_REACH]
     frame = vector_view(scratch, SEARCH, CHOICE)
-    first, second = vector_view(scratch, FIRST, f.FEATURE), vector_view(scratch, SECOND, f.FEATURE)
     begin(frame, _axis_across(R, n), n, reach, 0.0, 0.0, touches - 1)
-    f.point_feature(first, ZERO, n)
     corner, gap, lowest = plant.contacts.mesh_int[b, t.ML_FIRST], _FAR, ZERO
     for i in range(corner, corner + plant.contacts.mesh_int[b, t.ML_COUNT]):
         x = add(apart, rot(Rb, load3(plant.contacts.mesh_corner[i], 0)))
-        f.point_feature(second, x, n)
-        _consider(frame, rows, at, first, second, x, 0.0)
         if dot(n, x) < gap:
             gap, lowest = dot(n, x), x
-    finish(frame, rows, at, gap, n, add_scaled(lowest, -0.5 * gap, n), reach, _MISSED * reach)
+    place, upto = add_scaled(lowest, -0.5 * gap, n), max(0.0, gap) + _BESIDE * reach
+    _consider_corners(plant, frame, rows, at, b, Rb, apart, -_FAR, upto)
+    _leave_doubles(frame, rows, at, n, place, reach)
+    for k in range(touches - 1):
+        frame[REACH + k] = _FAR if rows[at + k, t.ME_GAP] < _FAR else -_FAR
+    _consider_corners(plant, frame, rows, at, b, Rb, apart, upto, _FAR)
+    finish(frame, rows, at, gap, n, place, reach, _MISSED * reach)
     for k in range(touches):
         store3(rows[at + k], t.ME_POINT, add(p, load3(rows[at + k], t.ME_POINT)))

@@ -163,10 +163,14 @@ def _is_plain(first, second):
 
 
 @kernel
-def _far(met, pair, gap):
-    """A pair that is out of reach: its touches get the lower bound of its distance."""
-    for i in range(pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES]):
-        met[i, t.ME_GAP], met[i, t.ME_NEAR] = gap, 0.0
+def _far(work, i, pair, gap):
+    """Pair i is out of reach: its gap is the lower bound of its distance. Its touches know that unless it was near."""
+    awake = work.contacts.awake[i]
+    awake[t.AW_GAP] = gap
+    if awake[t.AW_NEAR] > 0.0:
+        awake[t.AW_NEAR] = 0.0
+        for j in range(pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES]):
+            work.contacts.met[j, t.ME_GAP], work.contacts.met[j, t.ME_NEAR] = gap, 0.0
 
 
 @kernel
@@ -219,8 +223,9 @@ def meet_routine(ints, floats, vector, h):
         least, pace = distance_and_pace(plant, pair, first, second)
         margin = t.WARY * h * pace + t.NEARBY
         if least > margin:
-            _far(work.contacts.met, pair, least)
+            _far(work, i, pair, least)
         else:
+            work.contacts.awake[i, t.AW_NEAR] = 1.0
             _meet_closely(plant, work, i, first, second, h, margin)
 
 
@@ -233,22 +238,45 @@ def find_touches(plant, work, h):
 
 
 @kernel
-def note_start(work):
-    """Keep the present touches as those at the start of a step."""
-    for i in range(work.contacts.met.shape[0]):
-        row = work.contacts.met[i]
-        row[t.ME_BEGAN] = row[t.ME_NEAR]
-        if row[t.ME_NEAR] > 0.0:
-            row[t.ME_START] = row[t.ME_GAP]
-            row[t.ME_CAME] = dot(load3(row, t.ME_NORMAL), load3(row, t.ME_SPEED))
-            store3(row, t.ME_FROM, load3(row, t.ME_POINT))
-            store3(row, t.ME_ONCE, load3(row, t.ME_SPEED))
+def wake_pairs(plant, work):
+    """Find out which pairs sleep, at the start of a call: work.contacts.touch is that of the State."""
+    for i in range(plant.contacts.pair_int.shape[0]):
+        pair, awake, live = plant.contacts.pair_int[i], work.contacts.awake[i], 0.0
+        for j in range(pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES]):
+            row = work.contacts.touch[j]
+            if row[t.TO_ACTS] != 0.0 or row[t.TO_LAW] != 0.0 or row[t.TO_STORED] != 0.0:
+                live = 1.0
+        awake[t.AW_NEAR], awake[t.AW_BEGAN], awake[t.AW_LIVE], awake[t.AW_KEPT] = 1.0, 1.0, live, live
 
 
 @kernel
-def carry_on(work, h):
+def note_start(plant, work):
+    """Keep the present touches as those at the start of a step."""
+    for i in range(plant.contacts.pair_int.shape[0]):
+        pair, awake = plant.contacts.pair_int[i], work.contacts.awake[i]
+        if awake[t.AW_NEAR] > 0.0 or awake[t.AW_BEGAN] > 0.0:
+            awake[t.AW_BEGAN] = awake[t.AW_NEAR]
+            for j in range(pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES]):
+                _note_start_of(work.contacts.met[j])
+
+
+@kernel
+def _note_start_of(row):
+    row[t.ME_BEGAN] = row[t.ME_NEAR]
+    if row[t.ME_NEAR] > 0.0:
+        row[t.ME_START] = row[t.ME_GAP]
+        row[t.ME_CAME] = dot(load3(row, t.ME_NORMAL), load3(row, t.ME_SPEED))
+        store3(row, t.ME_FROM, load3(row, t.ME_POINT))
+        store3(row, t.ME_ONCE, load3(row, t.ME_SPEED))
+
+
+@kernel
+def carry_on(plant, work, h):
     """Gaps at the end of a step of h at the present velocities."""
-    for i in range(work.contacts.met.shape[0]):
-        row = work.contacts.met[i]
-        if row[t.ME_NEAR] > 0.0:
-            row[t.ME_GAP] += h * dot(load3(row, t.ME_NORMAL), load3(row, t.ME_SPEED))
+    for i in range(plant.contacts.pair_int.shape[0]):
+        pair = plant.contacts.pair_int[i]
+        if work.contacts.awake[i, t.AW_NEAR] > 0.0:
+            for j in range(pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES]):
+                row = work.contacts.met[j]
+                if row[t.ME_NEAR] > 0.0:
+                    row[t.ME_GAP] += h * dot(load3(row, t.ME_NORMAL), load3(row, t.ME_SPEED))

@@ -65,25 +65,49 @@ def take_touches(ints, work, state):
 
 
 @kernel
-def keep_touches(ints, work, state):
-    """Copy the touches from work.contacts.touch to the State."""
-    known = matrix_view(state, touch_place(ints), ints[t.C_TOUCHES], t.TOUCH)
-    for i in range(known.shape[0]):
-        row = work.contacts.touch[i]
-        known[i, t.TO_GAP] = row[t.TO_GAP]
-        acts = row[t.TO_ACTS] != 0.0 or known[i, t.TO_ACTS] != 0.0
-        if acts or row[t.TO_LAW] != 0.0 or known[i, t.TO_LAW] != 0.0 or row[t.TO_STORED] != known[i, t.TO_STORED]:
-            for c in range(t.TOUCH):
-                known[i, c] = row[c]
+def _keep_touch(row, known):
+    acts = row[t.TO_ACTS] != 0.0 or known[t.TO_ACTS] != 0.0
+    if acts or row[t.TO_LAW] != 0.0 or known[t.TO_LAW] != 0.0 or row[t.TO_STORED] != known[t.TO_STORED]:
+        for c in range(t.TOUCH):
+            known[c] = row[c]
 
 
 @kernel
-def hold_touches(work):
+def keep_touches(plant, ints, work, state):
+    """Copy the touches from work.contacts.touch to the State; of pairs that sleep only the gap."""
+    known = matrix_view(state, touch_place(ints), ints[t.C_TOUCHES], t.TOUCH)
+    for i in range(plant.contacts.pair_int.shape[0]):
+        pair, awake = plant.contacts.pair_int[i], work.contacts.awake[i]
+        first, end, gap = pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES], awake[t.AW_GAP]
+        if awake[t.AW_NEAR] == 0.0:
+            for j in range(first, end):
+                work.contacts.touch[j, t.TO_GAP] = gap
+        for j in range(first, end):
+            known[j, t.TO_GAP] = work.contacts.touch[j, t.TO_GAP]
+        if awake[t.AW_LIVE] > 0.0 or awake[t.AW_KEPT] > 0.0:
+            awake[t.AW_KEPT] = awake[t.AW_LIVE]
+            for j in range(first, end):
+                _keep_touch(work.contacts.touch[j], known[j])
+
+
+@kernel
+def hold_touches(plant, work):
     """Hold only the forces of touches that have acted for more than one step: an impact must not act twice."""
-    for i in range(work.contacts.touch.shape[0]):
-        known = work.contacts.touch[i]
-        if known[t.TO_ACTS] < 2.0:
-            known[t.TO_ACTS] = -known[t.TO_ACTS]
+    for i in range(plant.contacts.pair_int.shape[0]):
+        pair = plant.contacts.pair_int[i]
+        if work.contacts.awake[i, t.AW_LIVE] > 0.0:
+            for j in range(pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES]):
+                known = work.contacts.touch[j]
+                if known[t.TO_ACTS] < 2.0:
+                    known[t.TO_ACTS] = -known[t.TO_ACTS]
+
+
+@kernel
+def wake_all(work):
+    """No pair sleeps."""
+    for i in range(work.contacts.awake.shape[0]):
+        awake = work.contacts.awake[i]
+        awake[t.AW_NEAR], awake[t.AW_BEGAN], awake[t.AW_LIVE], awake[t.AW_KEPT] = 1.0, 1.0, 1.0, 1.0
 
 
 @kernel
@@ -103,11 +127,12 @@ def _let_go(plant, work, h, tries):
     these begin again, and at the last try no others are held."""
     found = False
     for i in range(plant.contacts.pair_int.shape[0]):
-        pair = plant.contacts.pair_int[i]
-        for j in range(pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES]):
-            if work.contacts.touch[j, t.TO_ACTS] > 0.0 and _is_elsewhere(plant, work, pair, j, h):
-                forget(work, j)
-                found = True
+        pair, awake = plant.contacts.pair_int[i], work.contacts.awake[i]
+        if awake[t.AW_LIVE] > 0.0:
+            for j in range(pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES]):
+                if work.contacts.touch[j, t.TO_ACTS] > 0.0 and _is_elsewhere(plant, work, pair, j, h):
+                    forget(work, j, work.contacts.met[j, t.ME_GAP])
+                    found = True
     if found and tries == MOST_TRIES - 1:
         for j in range(work.contacts.touch.shape[0]):
             work.contacts.touch[j, t.TO_ACTS] = -abs(work.contacts.touch[j, t.TO_ACTS])
@@ -134,7 +159,7 @@ def _predict(plant, work, q, v, h, share):
     sweep_poses(plant, work)
     find_touches(plant, work, h)
     if share == 1.0:
-        carry_on(work, h)
+        carry_on(plant, work, h)
 
 
 @kernel
@@ -264,7 +289,7 @@ def islands_routine(ints, floats, vector, count, q, h, share):
 def touch_routine(ints, floats, vector, q, v, h, share, tries):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     find_touches(plant, work, h)
-    note_start(work)
+    note_start(plant, work)
     _predict(plant, work, q, v, h, share)
     if tries < MOST_TRIES and _let_go(plant, work, h, tries):
         return AGAIN
@@ -296,8 +321,9 @@ def gaps_entry(ints, floats, work, state):
     plant, scratch, nq = plant_view(ints, floats), work_view(ints, work), ints[C_Q]
     sweep_velocities(plant, scratch, vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, ints[C_V]))
     sweep_poses(plant, scratch)
+    wake_all(scratch)
     find_touches(plant, scratch, 0.0)
     for j in range(scratch.contacts.touch.shape[0]):
-        forget(scratch, j)
+        forget(scratch, j, scratch.contacts.met[j, t.ME_GAP])
         scratch.contacts.touch[j, t.TO_STORED] = -1.0
-    keep_touches(ints, scratch, state)
+    keep_touches(plant, ints, scratch, state)

@@ -22,9 +22,10 @@ def push_touches(plant, work):
     """Add the forces of all touches that act to work.wrench; links are placed in the inertial frame."""
     for i in range(plant.contacts.pair_int.shape[0]):
         pair = plant.contacts.pair_int[i]
-        for j in range(pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES]):
-            row = work.contacts.touch[j]
-            if row[t.TO_ACTS] > 0.0:
-                x, f, m = load3(row, t.TO_POINT), load3(row, t.TO_FORCE), load3(row, t.TO_MOMENT)
-                _push_at(work, plant.contacts.collider_int[pair[t.PA_A], t.CO_ROW], x, neg(f), neg(m))
-                _push_at(work, plant.contacts.collider_int[pair[t.PA_B], t.CO_ROW], x, f, m)
+        if work.contacts.awake[i, t.AW_LIVE] > 0.0:
+            for j in range(pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES]):
+                row = work.contacts.touch[j]
+                if row[t.TO_ACTS] > 0.0:
+                    x, f, m = load3(row, t.TO_POINT), load3(row, t.TO_FORCE), load3(row, t.TO_MOMENT)
+                    _push_at(work, plant.contacts.collider_int[pair[t.PA_A], t.CO_ROW], x, neg(f), neg(m))
+                    _push_at(work, plant.contacts.collider_int[pair[t.PA_B], t.CO_ROW], x, f, m)

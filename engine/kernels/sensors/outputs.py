@@ -24,6 +24,7 @@ from limberjack.engine.algebra.spatial import (
 )
 from limberjack.engine.compile.compiled import FLOATS, VECTORS
 from limberjack.engine.compile.kernel import entry, kernel
+from limberjack.engine.kernels.contacts.meeting import wake_pairs
 from limberjack.engine.kernels.contacts.touching import take_touches
 from limberjack.engine.kernels.forces.applied_forces import applied_forces, drives_now
 from limberjack.engine.kernels.forces.body_forces import attraction
@@ -271,6 +272,7 @@ def observe_entry(ints, floats, work, state, tau, vdot, out):
     command = vector_view(state, t.S_Q + nq + nv, plant.commands)
     take_state(ints, plant, scratch, state)
     take_touches(ints, scratch, state)
+    wake_pairs(plant, scratch)
     drives_now(ints, plant, scratch, state, q, v, command)
     observe(plant, scratch, q, v, command, out)
     for j in range(nv):

@@ -21,6 +21,7 @@ from __future__ import annotations
 from limberjack.engine.algebra.array_views import vector_view
 from limberjack.engine.compile.compiled import FLAG, FLOATS, INTS, REAL, VECTORS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel, routine
+from limberjack.engine.kernels.contacts.meeting import wake_pairs
 from limberjack.engine.kernels.contacts.touching import (
     AGAIN,
     MOST_TRIES,
@@ -29,6 +30,7 @@ from limberjack.engine.kernels.contacts.touching import (
     keep_touches,
     take_touches,
     touch,
+    wake_all,
 )
 from limberjack.engine.kernels.forces.applied_forces import applied_forces
 from limberjack.engine.kernels.forces.hinge_forces import (
@@ -195,7 +197,7 @@ def _integrate(plant, work, q, v, command, left, h, integrator, touching):
             set_mean_drives(plant, work, left, h)
         implicit = integrator == IMPLICIT
         if touching and stage == 0:
-            hold_touches(work)
+            hold_touches(plant, work)
         _accelerate(plant, work, qs, vs, command, h, implicit, touching, work.vstage[_A + stage])
         if turning:
             ints, floats, vector = vectors(plant, work)
@@ -260,6 +262,7 @@ def touching_routine(ints, floats, vector, q, v, command, left, h, integrator):
         if friction_holds(plant, v, work.vstage[_AHEAD], work.vstage[_V]):
             break
         copy_touches(work.contacts.before, work.contacts.touch)
+        wake_all(work)
     return touches
 
 
@@ -369,6 +372,7 @@ def advance_entry(ints, floats, work, state, dt, integrator, substeps, steps, ah
     take_state(ints, plant, scratch, state)
     take_motors(plant, scratch, drives)
     take_touches(ints, scratch, state)
+    wake_pairs(plant, scratch)
     take_samples(ints, plant, scratch, state, readings, 0, dt)
     for i in range(steps):
         number = int(state[S_STEPS])
@@ -379,7 +383,7 @@ def advance_entry(ints, floats, work, state, dt, integrator, substeps, steps, ah
             return
         keep_switches(ints, scratch, state)
         if plant.contacts.pair_int.shape[0] > 0:
-            keep_touches(ints, scratch, state)
+            keep_touches(plant, ints, scratch, state)
         keep_motors(plant, scratch, drives)
         finish_valves(plant, drives, command, number, dt)
         take_samples(ints, plant, scratch, state, readings, number + 1, dt)

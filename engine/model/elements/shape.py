@@ -64,6 +64,7 @@ _TABLE = ".npy, .csv or .txt with the heights, beside the model file or absolute
 _CIRCLE = "of the circle about z in the middle of the tube"
 _TUBE = "radius of the tube, smaller than that of the circle"
 _UNIT = "factor that makes metres of the heights"
+_HULL = "whether its convex hull touches, so that the surface may have any form"
 _SCALE = "factor that makes metres, or one each for x, y, z"
 
 
@@ -85,6 +86,7 @@ class ShapeFields:
     vertices: Annotated[Any, Fact(_CORNERS, "m", otherwise="none", given=_Corners, only=("mesh",))] = ()
     faces: Annotated[Any, Fact(_FACES, otherwise="none", given=_Faces, only=("mesh",))] = ()
     scale: Annotated[Any, Fact(_SCALE, given=_Scale, only=("mesh",))] = 1.0
+    hull: Annotated[bool, Fact(_HULL, only=("mesh",))] = False
     ground: Annotated[Any, Fact(_GROUND, "m", key="size", given=_Sides, only=("height_field",), needed=True)] = None
     heights: Annotated[Any, Fact(_HEIGHTS, "m", otherwise="none", given=_Heights, only=("height_field",))] = ()
     table: Annotated[Any, Fact(_TABLE, otherwise="none", key="file", given=Name, only=("height_field",))] = ""
@@ -104,6 +106,7 @@ class Shape:
         radius of the tube
     file : of a mesh that is drawn;  vertices, faces : of a mesh (V, 3) corners and (T, 3) which of them each triangle
         has, counter-clockwise from outside; of one that touches they are read from the file where they are not given
+    hull : whether the convex hull of a mesh touches, in place of a surface that has to be convex
     heights : of a height field (R, C) along z, rows from -y to +y, each from -x to +x; read from the file if it has one
     unit : ratio, what makes metres of them
     position : (3,) of its centre, m;  rotation : (3, 3) from its axes to the body's
@@ -125,6 +128,7 @@ class Shape:
     name: str = ""
     vertices: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
     faces: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    hull: bool = False
     heights: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     unit: float = 1.0
     where: str = field(default="", compare=False)

@@ -2,6 +2,7 @@
 
 Two geoms of bodies that move relative to each other touch where contype and conaffinity say so, unless one body is the
 other's parent (and not the world), or an <exclude> names both; and where a <pair> names them, whatever else is said.
+<flag override="enable"/> gives all of them one friction.
 """
 
 from __future__ import annotations
@@ -20,8 +21,6 @@ from limberjack.engine.model.readers.mjcf_names import Names, Place
 _SLIDE, _TORSION, _ROLL = 0, 1, 2
 #: condim → how many of sliding, torsional and rolling friction act
 _ACTING = {1: 0, 3: 1, 4: 2, 6: 3}
-#: MuJoCo's own values of solref and solimp
-_SOLREF, _SOLIMP = (0.02, 1.0), (0.9, 0.95, 0.001, 0.5, 2.0)
 
 #: sliding, torsional and rolling friction
 Law = tuple[float, float, float]
@@ -32,13 +31,19 @@ def touching_geoms(model: Any, mujoco: Any) -> dict[tuple[int, int], Law]:
     if int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_CONTACT):
         return {}
     parents_touch = bool(int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_FILTERPARENT))
+    overridden = is_overridden(model, mujoco)
     excluded = {(int(each) >> 16, int(each) & 0xFFFF) for each in model.exclude_signature}
     found = {
-        (i, j): _law(model, i, j)
+        (i, j): _law(model, i, j, overridden)
         for i, j in itertools.combinations(range(model.ngeom), 2)
         if _wanted(model, i, j) and _apart(model, i, j, parents_touch, excluded)
     }
-    return found | dict(_pairs(model))
+    return found | dict(_pairs(model, overridden))
+
+
+def is_overridden(model: Any, mujoco: Any) -> bool:
+    """Whether <option> says how all geoms touch, in place of their own numbers."""
+    return bool(int(model.opt.enableflags) & int(mujoco.mjtEnableBit.mjENBL_OVERRIDE))
 
 
 def read_contacts(
@@ -46,7 +51,7 @@ def read_contacts(
 ) -> tuple[tuple[Contact, ...], list[str]]:
     """Contacts of the pairs whose shapes can touch, one for each geom and law and for each <pair> with a name.
 
-    Also returns what is not as in the file.
+    Also returns what is left out.
 
     shapes : geom → its shape, of those that have one
     """
@@ -71,12 +76,12 @@ def read_contacts(
         )
         for (owner, law, named), others in groups.items()
     )
-    return contacts, [*_left_out(left, names), *_softness(model, pairs)]
+    return contacts, _left_out(left, names)
 
 
 def _can_touch(a: Shape, b: Shape) -> bool:
-    """Whether two shapes have contacts here. Of a mesh MuJoCo takes the convex hull; here it has to be convex."""
-    return "mesh" not in (a.type, b.type) and touches_of(a, b) > 0
+    """Whether two shapes have contacts here: shapes that touch have names, meshes without a hull have none."""
+    return bool(a.name and b.name) and touches_of(a, b) > 0
 
 
 def _wanted(model: Any, i: int, j: int) -> bool:
@@ -95,12 +100,13 @@ def _apart(model: Any, i: int, j: int, parents_touch: bool, excluded: set[tuple[
     return parents_touch or not (a and b and (above[0] == b or above[1] == a))
 
 
-def _law(model: Any, i: int, j: int) -> Law:
+def _law(model: Any, i: int, j: int, overridden: bool) -> Law:
     """Friction of two geoms: of the one with the higher priority, or the larger of each number."""
     first, second = int(model.geom_priority[i]), int(model.geom_priority[j])
     chosen = [i, j] if first == second else [i if first > second else j]
     condim = max(int(model.geom_condim[k]) for k in chosen)
-    return _acting(condim, np.max(model.geom_friction[chosen], axis=0))
+    friction = _lesser(model.opt.o_friction) if overridden else np.max(model.geom_friction[chosen], axis=0)
+    return _acting(condim, friction)
 
 
 def _acting(condim: int, friction: np.ndarray) -> Law:
@@ -108,14 +114,20 @@ def _acting(condim: int, friction: np.ndarray) -> Law:
     return slide, torsion, roll
 
 
-def _pairs(model: Any) -> Iterator[tuple[tuple[int, int], Law]]:
-    """The <pair>s. Of friction that differs along two directions the lesser acts."""
+def _lesser(friction: np.ndarray) -> np.ndarray:
+    """Sliding, torsional and rolling friction of MuJoCo's five numbers: the lesser of two directions."""
+    slide, slide_2, torsion, roll, roll_2 = friction
+    return np.array([min(slide, slide_2), torsion, min(roll, roll_2)])
+
+
+def _pairs(model: Any, overridden: bool) -> Iterator[tuple[tuple[int, int], Law]]:
+    """The <pair>s."""
     for k in range(model.npair):
         i, j = sorted((int(model.pair_geom1[k]), int(model.pair_geom2[k])))
         if model.body_weldid[model.geom_bodyid[i]] == model.body_weldid[model.geom_bodyid[j]]:
             continue  # a force between them moves nothing
-        slide, slide_2, torsion, roll, roll_2 = model.pair_friction[k]
-        yield (i, j), _acting(int(model.pair_dim[k]), np.array([min(slide, slide_2), torsion, min(roll, roll_2)]))
+        friction = model.opt.o_friction if overridden else model.pair_friction[k]
+        yield (i, j), _acting(int(model.pair_dim[k]), _lesser(friction))
 
 
 def _left_out(pairs: list[tuple[int, int]], names: Names) -> list[str]:
@@ -125,18 +137,3 @@ def _left_out(pairs: list[tuple[int, int]], names: Names) -> list[str]:
     first, more = pairs[0], f" ({len(pairs) - 1} more like it)" if len(pairs) > 1 else ""
     what = f"geoms '{names.geom(first[0])}' and '{names.geom(first[1])}' do not touch{more}"
     return [f"{what}: contacts have no such pair of shapes; give collision geoms of simple shapes"]
-
-
-def _softness(model: Any, pairs: dict[tuple[int, int], Law]) -> list[str]:
-    """A text where the file says how soft contacts are, or that they act at a distance."""
-    used = sorted({k for pair in pairs for k in pair})
-    soft = any(
-        not np.array_equal(model.geom_solref[k], _SOLREF) or not np.array_equal(model.geom_solimp[k], _SOLIMP)
-        for k in used
-    )
-    far = np.any(model.geom_margin[used]) or np.any(model.geom_gap[used])
-    texts = {
-        "solref and solimp of contacts are ignored: contacts are nearly rigid": soft,
-        "margin and gap of geoms are ignored": far,
-    }
-    return [text for text, present in texts.items() if present]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,8 @@ import numpy as np
 from limberjack.engine.algebra.rotations import from_quaternion
 from limberjack.engine.model.elements.shape import MESHES, Shape
 from limberjack.engine.model.grounds import MOST_HEIGHTS
+from limberjack.engine.model.hulls import Hull
+from limberjack.engine.model.meshes import with_hull
 from limberjack.engine.model.readers.mjcf_names import Names, Place
 from limberjack.engine.model.system import Pose
 
@@ -33,14 +35,21 @@ _FAINT, _ENDLESS = 0.25, 10.0
 
 
 def read_geoms(
-    model: Any, folder: Path, names: Names, place: Place, touching: Collection[int] = ()
+    model: Any, folder: Path, names: Names, place: Place, touching: Collection[int], hulls: Mapping[int, Hull]
 ) -> dict[int, Shape]:
-    """Geom → shape; those that neither touch nor are shown, and meshes without a file that can be drawn, are left out.
+    """Geom → shape; those that neither touch nor are shown, and meshes without a hull and a file that can be drawn, are
+    left out.
 
-    folder : of the model's file;  touching : geoms whose shapes have names, for contacts
+    folder : of the model's file;  touching : geoms whose shapes have names, for contacts;  hulls : of meshes that touch
     """
-    made = {i: _shape(model, i, folder, names, place, i in touching) for i in range(model.ngeom)}
-    return {i: shape for i, shape in made.items() if shape is not None}
+    made = {}
+    for i in range(model.ngeom):
+        hull = hulls.get(int(model.geom_dataid[i])) if model.geom_type[i] == _MESH and i in touching else None
+        touches = i in touching and (hull is not None or model.geom_type[i] != _MESH)
+        shape = _shape(model, i, folder, names, place, touches)
+        if shape is not None:
+            made[i] = shape if hull is None else with_hull(shape, hull)
+    return made
 
 
 def _shape(model: Any, i: int, folder: Path, names: Names, place: Place, touches: bool) -> Shape | None:
@@ -48,7 +57,7 @@ def _shape(model: Any, i: int, folder: Path, names: Names, place: Place, touches
     file = _file(model, int(model.geom_dataid[i]), folder) if kind == _MESH else ""
     colour, opacity = _colour(model, i)
     shown = model.geom_group[i] < _HIDDEN and opacity > 0.0 and kind != _PLANE
-    if kind not in _TYPES or file is None or not (shown or touches):
+    if kind not in _TYPES or not (shown or touches) or (file is None and not touches):
         return None
     heights = _heights(model, int(model.geom_dataid[i])) if kind == _HFIELD else np.zeros((0, 0))
     if heights.size > MOST_HEIGHTS:
@@ -63,7 +72,7 @@ def _shape(model: Any, i: int, folder: Path, names: Names, place: Place, touches
         body=names.body(owner) if owner else None,
         type=_TYPES[kind],
         size=_size(model, i, kind),
-        file=file,
+        file=file or "",
         position=pose.position,
         rotation=pose.rotation,
         colour=colour,

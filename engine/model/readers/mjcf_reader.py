@@ -18,8 +18,10 @@ from limberjack.engine.model.readers.mjcf_actuators import read_actuators
 from limberjack.engine.model.readers.mjcf_contacts import read_contacts, touching_geoms
 from limberjack.engine.model.readers.mjcf_equality import read_equalities
 from limberjack.engine.model.readers.mjcf_geoms import read_geoms
+from limberjack.engine.model.readers.mjcf_hulls import read_hulls
 from limberjack.engine.model.readers.mjcf_names import Names, Place
 from limberjack.engine.model.readers.mjcf_size import check_size
+from limberjack.engine.model.readers.mjcf_softness import unread_laws
 from limberjack.engine.model.readers.mjcf_unsupported import ignored_parts, refuse_unsupported
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Node, Pose, System
 
@@ -55,12 +57,23 @@ def read_mjcf(path: Path, contacts: bool = False) -> System:
     actuators, findings = read_actuators(model, mujoco, names, place)
     loops, softness = read_equalities(model, mujoco, names, place)
     pairs = touching_geoms(model, mujoco) if contacts else {}
-    shapes = read_geoms(model, path.parent, names, place, {i for pair in pairs for i in pair})
+    touching = {i for pair in pairs for i in pair}
+    hulls, reduced = read_hulls(model, mujoco, touching)
+    shapes = read_geoms(model, path.parent, names, place, touching, hulls)
     touches, unlike = read_contacts(model, pairs, shapes, names, place)
     sites = tuple(_site(model, i, names, place) for i in range(model.nsite))
     disabled = int(model.opt.disableflags)
     gravity_off = disabled & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
-    remarks = (*spoken, *names.changed, *ignored_parts(model, mujoco, contacts), *findings, *softness, *unlike)
+    remarks = (
+        *spoken,
+        *names.changed,
+        *ignored_parts(model, mujoco, contacts),
+        *findings,
+        *softness,
+        *unread_laws(model, mujoco, pairs),
+        *reduced,
+        *unlike,
+    )
     return System(
         name=names.model(path.stem),
         bodies=tuple(bodies),

@@ -105,9 +105,10 @@ class Solid(ShapeBase):
     def surface(self) -> dict[str, Any]:
         """Corners and triangles of the Shape."""
         if not self.vertices:
-            return {}
+            return {"hull": self.hull}
         triangles = [[face[0], face[i], face[i + 1]] for face in self.faces for i in range(1, len(face) - 1)]
-        return {"vertices": np.array(self.vertices, dtype=float), "faces": np.array(triangles, dtype=float)}
+        corners = np.array(self.vertices, dtype=float)
+        return {"hull": self.hull, "vertices": corners, "faces": np.array(triangles, dtype=float)}
 
 
 class Ground(ShapeBase):

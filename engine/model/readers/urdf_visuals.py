@@ -27,14 +27,15 @@ def read_visuals(root: Element, links: Iterable[Element]) -> tuple[tuple[Shape, 
 def read_collisions(links: Iterable[Element]) -> tuple[tuple[Shape, ...], list[str]]:
     """The collision shapes of all links, and one text for all that are left out.
 
-    A shape is called as its element says, else as its link; a number behind it tells those of one name apart.
+    A shape is called as its element says, else as its link; a number behind it tells those of one name apart. Of
+    meshes the convex hulls touch.
     """
     taken: set[str] = set()
 
     def made(link: Element, collision: Element) -> Shape:
         shape = _shape(link, collision, "", _FAINT)
         name = collision.attributes.get("name", "").strip() or shape.body
-        return replace(shape, name=free_name(str(name), taken))
+        return replace(shape, name=free_name(str(name), taken), hull=shape.type == "mesh")
 
     return _read(links, "collision", made)
 

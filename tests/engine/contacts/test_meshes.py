@@ -260,3 +260,18 @@ def test_corners_in_the_plane_of_a_face_are_not_needed():
     for height in (0.1, 0.1 - 1e-7):
         body = polytope(np.vstack([CUBE, [[0.0, 0.0, height]]]), top, fail)
         assert (len(body.corners), sorted(map(len, body.faces))) == (8, [4] * 6)
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit"])
+def test_a_mesh_stands_on_corners_that_others_beside_reach_beyond(tmp_path, integrator):
+    """A bowl on the small square below it: its rim is low and wide, and touches nothing."""
+    around = np.linspace(0.0, 2.0 * np.pi, 12, endpoint=False)
+    rim = np.stack([0.3 * np.cos(around), 0.3 * np.sin(around), np.full(12, 0.02)], axis=1)
+    foot = np.array([[x, y, 0.0] for x in (-0.05, 0.05) for y in (-0.04, 0.04)])
+    bodies = [free("b", 1.0, (0.02, 0.02, 0.02), (0, 0, 0.001))]
+    laws = ["{name: c, first: floor, second: b, friction: 0.5}"]
+    system = scene(tmp_path, bodies, [FLOOR, mesh("b", np.vstack([foot, rim]))], laws)
+    simulation = lj.Simulation(system, dt=1e-3, integrator=integrator)
+    simulation.step(1000)
+    figure("speed of a mesh that stands", simulation.v, 0.0, oracle="it stands", atol=1e-9)
+    assert abs(simulation.q[6]) < 1e-6

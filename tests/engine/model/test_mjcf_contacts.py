@@ -35,7 +35,8 @@ def random_file(rng: np.random.Generator) -> str:
     nested += "</body>" * (nested.count("<body") - nested.count("</body>"))
     contact = f'<exclude body1="b0" body2="b{last - 1}"/>'
     contact += f'<pair geom1="g1_0" geom2="g{last - 1}_0" condim="4" friction="0.3 0.2 0.01 0.001 0.002"/>'
-    flag = rng.choice(["", '<option><flag filterparent="disable"/></option>'])
+    over = '<option o_friction="0.6 0.5 0.02 0.001 0.003"><flag override="enable"/></option>'
+    flag = rng.choice(["", '<option><flag filterparent="disable"/></option>', over])
     floor = '<geom name="floor" type="plane" size="0 0 1" contype="1" conaffinity="1"/>'
     return f"<mujoco>{flag}<worldbody>{floor}{nested}</worldbody><contact>{contact}</contact></mujoco>"
 
@@ -45,6 +46,7 @@ def theirs(path) -> dict[frozenset[str], tuple]:
     spec = mujoco.MjSpec.from_file(str(path))
     for each in (*spec.geoms, *spec.pairs):
         each.margin = FAR
+    spec.option.o_margin = 2.0 * FAR
     for geom in spec.geoms:
         if geom.type != mujoco.mjtGeom.mjGEOM_PLANE:
             geom.type, geom.size = mujoco.mjtGeom.mjGEOM_SPHERE, [0.05, 0.0, 0.0]
@@ -122,12 +124,51 @@ def test_without_the_option_nothing_touches(tmp_path):
         lj.load(scene(tmp_path), contacts="yes")
 
 
+SOFT, NEARER = "solref and solimp of contacts are ignored", "shapes rest up to 0.01 m nearer than in MuJoCo"
+PAIR = '<contact><pair geom1="ball" geom2="floor" {}/></contact>'
+OVER = '<option {}><flag override="enable"/></option>'
+
+
 @pytest.mark.parametrize(
-    ("more", "words"), [('solref="0.01 1"', "solref and solimp"), ('margin="0.01"', "margin and gap of geoms")]
+    ("floor", "more", "words"),
+    [
+        ('solref="0.01 1"', "", SOFT),
+        ('solimp="0.8 0.95 0.001"', "", SOFT),
+        ('margin="0.01"', "", NEARER),
+        ('margin="0.004" gap="0.001"', PAIR.format('margin="0.01"'), NEARER),
+        ("", PAIR.format('solref="-100 -1"'), SOFT),
+        ("", PAIR.format('friction="1 0.5 0.1 0.1 0.1"'), "the lesser acts along both"),
+        ("", OVER.format('o_margin="0.01"'), NEARER),
+        ("", OVER.format('o_solref="0.03 1"'), SOFT),
+        ("", OVER.format('o_friction="1 1 0.1 0.1 0.2"'), "the lesser acts along both"),
+        # nothing of these is left out
+        ('gap="0.01" priority="1" solmix="2" condim="6"', "", ""),
+        ('solref="0.01 1" margin="0.1"', PAIR.format(""), ""),
+        ('solref="0.01 1" margin="0.1"', OVER.format(""), ""),
+        ("", OVER.format('o_friction="1 1 0.1 0.1 0.1"'), ""),
+    ],
 )
-def test_what_is_not_read_is_said(tmp_path, more, words):
-    with pytest.warns(ModelWarning, match=words):
-        assert len(lj.load(scene(tmp_path, more), contacts=True).contacts) == 1
+def test_what_is_not_read_is_said(tmp_path, floor, more, words):
+    path = scene(tmp_path, floor)
+    path.write_text(path.read_text().replace("</mujoco>", f"{more}</mujoco>"))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert len(lj.load(path, contacts=True).contacts) == 1
+    assert [words in str(each.message) for each in told] == [True] * bool(words)
+
+
+def test_a_margin_is_how_much_higher_mujoco_rests(tmp_path):
+    """What the warning of margins says, of two geoms with a margin each."""
+    path = scene(tmp_path, 'margin="0.004"')
+    path.write_text(path.read_text().replace('group="4"', 'margin="0.006" gap="0.002"'))
+    with pytest.warns(ModelWarning, match=NEARER):
+        simulation = lj.Simulation(lj.load(path, contacts=True))
+    model = mujoco.MjModel.from_xml_path(str(path))
+    data = mujoco.MjData(model)
+    simulation.step(2000)
+    mujoco.mj_step(model, data, 2000)
+    nearer = data.qpos[2] - simulation.q[6]
+    assert 0.005 < nearer < 0.0101  # MuJoCo's sum of both, of earlier versions the larger one less the gap
 
 
 def test_a_pair_keeps_its_name(tmp_path):
