@@ -76,10 +76,12 @@ class Parameters(MutableMapping[str, float]):
         self._place(name)
         number, allowed = self._number(name, value), self.declared[name]
         word = name.rsplit(".", 1)[1]
-        if allowed.most is not None and not (number == int(number) and 0.0 <= number <= allowed.most):
+        if allowed.whole and not (number == int(number) and 0.0 <= number <= (allowed.most or 0.0)):
             raise ArgumentError(f"parameter 'noise.seed' must be a whole number from 0 to 2³² - 1; got {number:g}.")
         if not allowed.positive and number < allowed.low:
             raise ArgumentError(f"parameter '{name}' must not be negative; got {number:g}.")
+        if allowed.most is not None and number > allowed.most:
+            raise ArgumentError(f"parameter '{name}' must be at most {allowed.most:g}; got {number:g}.")
         if word in ("lower", "upper"):
             self._check_limit(name, word, number)
         if allowed.positive and number <= 0.0:

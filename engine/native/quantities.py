@@ -57,7 +57,7 @@ def _tuned(system: System, plant: Plant) -> Iterator[Row]:
         each, flags = known[name], FLAG_TUNABLE if _has_effect(plant, name, place) else 0
         low, high = _LEAST if each.positive else each.low, math.inf
         if each.most is not None:
-            high, flags = each.most, flags | FLAG_WHOLE
+            high, flags = each.most, flags | FLAG_WHOLE * each.whole
         if each.endless is not None:  # on this side only
             flags |= FLAG_ENDLESS
             low = max(low, -sys.float_info.max) if each.endless > 0.0 else low

@@ -185,6 +185,8 @@ AC_TURNS = 26  # 1: moments, of the forces in the row before
 AC_TWIST = 27  # largest torsional friction
 AC_CAME = 28  # velocity along the normal at the start of the step
 AC_STORED = 29  # compliant: work that the normal force may return in this step, over half of the step, W
+AC_MOST = 30  # largest normal force
+AC_PUSH = 31  # nearly rigid: speed at which a deep overlap would decay, until it may push; 0 of all others
 
 CONTACTS = Family(
     "contacts",

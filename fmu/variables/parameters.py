@@ -74,7 +74,7 @@ def _acts(each: Parameter) -> bool:
 
 def _is_shown(offers: Candidates, each: Parameter, given: bool) -> bool:
     """Whether it is present without a selection: numbers that are not zero, gains, gravity and the seed."""
-    if each.section in ("actuator", "gravity") or each.most is not None:
+    if each.section in ("actuator", "gravity") or each.whole:
         return True
     if isinstance(each.element, Freedom) and each.field is not None:
         if each.field.name == "rest":

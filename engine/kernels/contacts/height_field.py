@@ -268,6 +268,7 @@ def meet_height_field(plant, work, i, margin):
     frame, skin = vector_view(work.contacts.scratch, SEARCH, m.CHOICE), f.skin(shape, size)
     bottom = dot(z, sub(f.farthest(plant, a, shape, R, ZERO, size, neg(z)), apart)) - skin
     m.begin(frame, neg(x), neg(z), reach, skin, 0.0, touches - 1)
+    frame[m.GROUND] = 1.0
     least, gap, n, place = _FAR, _FAR, neg(z), ZERO
     for row in range(begun, ended + 1):
         for cell in range(first, last + 1):

@@ -8,7 +8,8 @@ compliant       f = (1 - θ) N₀ + θ N(u),    N(u) = k δ^p (1 - a u)      (Hu
                 (Euler: 0), and 1, which damps, where it does not: z = h² W dN/dδ,  θ = ½ + ½ z² / (1 + z²)
                 A force f that holds over the step does the work ½ h f (u₋ + u), u₋ the velocity at its start. It
                 returns no more than the E that it took up before: f ≤ 2 E / (h (u₋ + u)) where u₋ + u > 0
-nearly rigid    f = (u₁ - r) / (A + ε A) ≥ 0: u₁ makes the gap vanish or rebounds; the share ε is left
+nearly rigid    f = (u₁ - r) / (A + ε A) ≥ 0: u₁ makes the gap vanish or rebounds; the share ε is left. Of deep overlaps
+                f has an upper bound (`push_out.py`)
 friction        |f_t| ≤ µ f, and f_t makes the tangential velocity vanish or opposes it: the least of
                 ½ f_t* A f_t + r* f_t in a disc. Sticking is exact: nothing creeps
 
@@ -109,7 +110,10 @@ def most_returned(active, r, A):
 @kernel
 def rigid_force(active, r, A):
     """f of a nearly rigid contact; 0 between bodies that cannot move along the normal."""
-    return max(0.0, (active[t.AC_AIM] - r) / (A + active[t.AC_SOFT])) if active[t.AC_SOFT] > 0.0 else 0.0
+    if not active[t.AC_SOFT] > 0.0:
+        return 0.0
+    force = max(0.0, (active[t.AC_AIM] - r) / (A + active[t.AC_SOFT]))
+    return active[t.AC_MOST] if force > active[t.AC_MOST] else force  # NaN stays
 
 
 @kernel

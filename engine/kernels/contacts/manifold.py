@@ -22,6 +22,9 @@ from limberjack.engine.tables import contacts as t
 _FAR = 1e300
 #: in the choice of points, this times the gap is subtracted from a point's reach
 _STEEPNESS = 10.0
+#: of ground, this times the depth is added, and the former times the depth towards where the normal leans: points at
+#: which normals differ both count, however much deeper one is
+_DEPTH = 1.0
 #: the first direction in which points are chosen: oblique to edges, which are often along axes
 _COS_START, _SIN_START = math.cos(0.1), math.sin(0.1)
 _COS_SEVENTH, _SIN_SEVENTH = math.cos(2.0 * math.pi / 7.0), math.sin(2.0 * math.pi / 7.0)
@@ -41,9 +44,10 @@ _MISSED = 1e-8
 _BESIDE = 1e-3
 
 # what the choice of points knows: axes across the normal, and the normal, 9; sum and difference of the skins; margin at
-# edges; how many directions, how far the best of each reaches, 7; the least gap of points considered, and where, 3
-ACROSS, NORMAL, SKIN, SHIFT, MARGIN, DIRECTIONS, REACH, LEAST, LOWEST = 0, 6, 9, 10, 11, 12, 13, 20, 21
-CHOICE = 24
+# edges; how many directions, how far the best of each reaches, 7; the least gap of points considered, and where, 3;
+# whether the points may have several normals, as on ground
+ACROSS, NORMAL, SKIN, SHIFT, MARGIN, DIRECTIONS, REACH, LEAST, LOWEST, GROUND = 0, 6, 9, 10, 11, 12, 13, 20, 21, 24
+CHOICE = 25
 FIRST = SEARCH + CHOICE
 SECOND = FIRST + f.FEATURE
 
@@ -64,8 +68,12 @@ def choose(frame, rows, at, gap, n, place):
         store3(frame, LOWEST, place)
     count = int(frame[DIRECTIONS])
     c, s = _COS_START, _SIN_START
+    deep = gap < 0.0 and frame[GROUND] > 0.0
+    lean = -_STEEPNESS * gap if deep else 0.0
+    u, v = u + lean * dot(n, load3(frame, ACROSS)), v + lean * dot(n, load3(frame, ACROSS + 3))
+    more = -(_DEPTH if deep else _STEEPNESS) * gap
     for k in range(count):
-        reach = c * u + s * v - _STEEPNESS * gap
+        reach = c * u + s * v + more
         if reach > frame[REACH + k]:
             frame[REACH + k] = reach
             meet(rows[at + k], gap, n, place)
@@ -211,7 +219,7 @@ def begin(frame, axis, n, reach, skin_a, skin_b, directions):
     store3(frame, ACROSS + 3, cross(n, axis))
     store3(frame, NORMAL, n)
     frame[SKIN], frame[SHIFT] = skin_a + skin_b, skin_a - skin_b
-    frame[MARGIN], frame[DIRECTIONS], frame[LEAST] = _EDGE * reach, directions, _FAR
+    frame[MARGIN], frame[DIRECTIONS], frame[LEAST], frame[GROUND] = _EDGE * reach, directions, _FAR, 0.0
     for k in range(7):
         frame[REACH + k] = -_FAR
 

@@ -2,6 +2,7 @@
 
     closed      u + κ f = κ f₀ + u₀        κ = -du/df of its law, or of the work it may return, about what it is now
     open        f = 0
+    pushing     f = f₁                     at the bound of deep overlaps
     sticking    u_t + ρ f_t = ρ f₀         ρ small: which of many sticking touches bears what stays as it is
     sliding     f_t = µ f d                d its direction now
 
@@ -75,6 +76,8 @@ def _normal_row(work, n, i, law):
     f, u = active[t.AC_FORCE], work.contacts.speed[at]
     if f <= 0.0:
         _given_row(work, n, at, 0.0)
+    elif law[t.K_STIFFNESS] == 0.0 and active[t.AC_AIM] - u >= active[t.AC_SOFT] * active[t.AC_MOST]:
+        _given_row(work, n, at, active[t.AC_MOST])
     elif law[t.K_STIFFNESS] == 0.0:
         _answer_row(work, n, at, active[t.AC_SOFT], active[t.AC_AIM])
     elif f * (active[t.AC_CAME] + u) >= _RETURNS * active[t.AC_STORED] and active[t.AC_CAME] + u >= 0.0:
@@ -185,5 +188,7 @@ def polish(plant, work, n):
                 twist = law[t.K_TORSION] * f
                 _take(work, i, max(-twist, min(twist, x)), law[t.K_ROLLING] * f)
             else:
-                f = max(0.0, x)
+                f, most = max(0.0, x), work.contacts.active[i, t.AC_MOST]
+                if f > most:
+                    f = most
                 _take(work, i, f, law[t.K_FRICTION] * f)

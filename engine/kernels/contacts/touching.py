@@ -7,7 +7,8 @@
 2. gaps, normals and velocities of all touches there (`meeting.py`); Euler: g + h u
 3. touches that act on each other are an island (`islands.py`); of each
 4. what these velocities answer to forces: h W at q' (`answers.py`)
-5. forces by which laws hold at the end of the step (`laws.py`, `solution.py`)
+5. forces by which laws hold at the end of the step (`laws.py`, `solution.py`), a second time where shapes overlap
+   deeply (`push_out.py`)
 
 The forces then act on both links at one place of the inertial frame in every stage of the integrator
 (`forces/contact_forces.py`), so that they do no more to momentum than the integrator does.
@@ -31,9 +32,10 @@ from limberjack.engine.kernels.contacts.islands import (
     note_spins,
     take_island,
 )
-from limberjack.engine.kernels.contacts.laws import FADE, SOFT, STILL, depth_at, law_force, stiffness, stored
+from limberjack.engine.kernels.contacts.laws import SOFT, STILL, depth_at, law_force, stiffness, stored
 from limberjack.engine.kernels.contacts.meeting import carry_on, find_touches, has_jumped, note_start, size_of
 from limberjack.engine.kernels.contacts.polish import law_of
+from limberjack.engine.kernels.contacts.push_out import hold, push_out, unbound
 from limberjack.engine.kernels.contacts.solution import solve_touches
 from limberjack.engine.kernels.nodes.manifold import accelerate_along_start, move_to_end
 from limberjack.engine.kernels.nodes.tree import sweep_poses, sweep_velocities
@@ -203,6 +205,7 @@ def _prepare(plant, work, i, n, h, share):
     """Prepare the numbers that the laws of the forces in block i, one of n, need besides their velocity."""
     active = work.contacts.active[i]
     j = int(active[t.AC_TOUCH])
+    unbound(active)
     if active[t.AC_TURNS] > 0.0:
         return
     law = plant.contacts.contact[law_of(plant, work, i)]
@@ -218,7 +221,9 @@ def _prepare(plant, work, i, n, h, share):
     A = work.contacts.answer
     across = A[3 * i + 1, 3 * i + 1] + A[3 * i + 2, 3 * i + 2]
     active[t.AC_MOVE], active[t.AC_SOFT] = h * share, SOFT * own if own > STILL * across else 0.0
-    active[t.AC_AIM] = -start / (FADE * h) if start < 0.0 else min(0.0, free - gap / (h * share))
+    active[t.AC_AIM] = min(0.0, free - gap / (h * share))
+    if start < 0.0:
+        hold(active, -start, h)
     e = law[t.K_RESTITUTION]
     if e > 0.0 and free < 0.0 and gap < 0.0 and work.contacts.touch[j, t.TO_LAW] == 0.0:
         rebound = _rebound(met, free, e, h, share)
@@ -259,14 +264,14 @@ def _keep(plant, work, i, h, share):
     if law[t.K_STIFFNESS] > 0.0:
         known[t.TO_LAW] = law_force(law, depth, speed)
         _keep_stored(known, active, law, speed, h)
-    slip = math.sqrt(work.contacts.speed[3 * i + 1] ** 2 + work.contacts.speed[3 * i + 2] ** 2)
-    known[t.TO_GAP], known[t.TO_SLIP] = -depth, slip
     acts = not active[t.AC_FORCE] <= 0.0  # one at NaN too, so that the step fails
-    known[t.TO_ACTS] = active[t.AC_STEPS] + 1.0 if acts else 0.0
+    known[t.TO_GAP], known[t.TO_ACTS] = -depth, active[t.AC_STEPS] + 1.0 if acts else 0.0
     store3(known, t.TO_FORCE, _along(active) if acts else ZERO)
     store3(known, t.TO_MOMENT, ZERO)
-    store3(known, t.TO_POINT, _place(met, share))
-    store3(known, t.TO_NORMAL, load3(active, t.AC_BASIS))
+    if acts:  # the rest stays as it was in the last step with a force, which the State has as well
+        known[t.TO_SLIP] = math.sqrt(work.contacts.speed[3 * i + 1] ** 2 + work.contacts.speed[3 * i + 2] ** 2)
+        store3(known, t.TO_POINT, _place(met, share))
+        store3(known, t.TO_NORMAL, load3(active, t.AC_BASIS))
 
 
 @routine(WHOLE, FLOATS, REAL, REAL)
@@ -280,7 +285,10 @@ def islands_routine(ints, floats, vector, count, q, h, share):
             find_answers(plant, work, n, h, looped)
             for i in range(n):
                 _prepare(plant, work, i, n, h, share)
-            solve_touches(plant, work, n)
+            for _ in range(2):
+                solve_touches(plant, work, n)
+                if not push_out(plant, work, n, h):
+                    break
             for i in range(n):
                 _keep(plant, work, i, h, share)
 

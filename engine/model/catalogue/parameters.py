@@ -30,7 +30,7 @@ class Parameter:
     section, row, column : where it is;  owner : of a mass the body, whose part a build gives a row
     low : the least it may be;  positive : it must be above that
     endless : the infinite number that means that there is no bound, None where there is always one
-    most : the largest whole number of those that are whole, None of the others
+    most : the most it may be, None where it has no bound of its own;  whole : it must be a whole number
     field : that declares it, None of a body, of gravity, the sun and the noise
     """
 
@@ -45,6 +45,7 @@ class Parameter:
     positive: bool = False
     endless: float | None = None
     most: float | None = None
+    whole: bool = False
     field: Known | None = None
     owner: str = ""
     element: Freedom | Actuator | Thruster | Sensor | None = None
@@ -56,7 +57,7 @@ def _declared(known: Known, owner: str, path: tuple[str, str, str], said: str, m
     ends = (end for end in (known.default, known.fact.empty) if isinstance(end, float) and math.isinf(end))
     return Parameter(
         f"{owner}.{known.name}", path, f"{known.tuned.text} {said}", measure, "", 0, known.fact.column,
-        known.lowest, positive, next(ends, None), field=known,
+        known.lowest, positive, next(ends, None), known.highest, field=known,
     )  # fmt: skip
 
 
@@ -136,8 +137,9 @@ def _of_surroundings(system: System) -> Iterator[Parameter]:
     if any(sensor.errors is not None for sensor in system.sensors):
         path = ("noise", "seed", "")
         yield Parameter(
-            "noise.seed", path, "seed of all noise", "Fraction", "surroundings", it.SEED, 0, 0.0, most=float(MOST_SEED)
-        )
+            "noise.seed", path, "seed of all noise", "Fraction", "surroundings", it.SEED, 0, 0.0,
+            most=float(MOST_SEED), whole=True,
+        )  # fmt: skip
 
 
 def _of_instruments(system: System) -> Iterator[Parameter]:

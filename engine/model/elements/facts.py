@@ -80,13 +80,15 @@ class Fact:
 
 @dataclass(frozen=True)
 class Known:
-    """A declared field: its name, Fact, type in files, bounds (exclusive, inclusive; NaN: none) and default."""
+    """A declared field: its name, Fact, type in files, bounds (least exclusive and inclusive, most; NaN: none) and
+    default."""
 
     name: str
     fact: Fact
     type: Any
     above: float
     least: float
+    most: float
     default: Any
 
     @property
@@ -111,11 +113,17 @@ class Known:
         return 0.0 if self.least == 0.0 or self.above == 0.0 else -math.inf
 
     @property
+    def highest(self) -> float | None:
+        """The largest value of its parameter, None if it has no bound of its own."""
+        return self.most if self.most == self.most else None
+
+    @property
     def bound(self) -> str:
-        """The least it may be, in words; "" if there is no such bound."""
-        return (
-            f"> {self.above:g}" if self.above == self.above else f"≥ {self.least:g}" if self.least == self.least else ""
-        )
+        """What it may be, in words; "" if there is no bound."""
+        if self.least == self.least:
+            return f"{self.least:g} to {self.most:g}" if self.most == self.most else f"≥ {self.least:g}"
+        said = f"> {self.above:g}" if self.above == self.above else ""
+        return f"{said}, ≤ {self.most:g}" if self.most == self.most else said
 
     @property
     def text(self) -> str:
@@ -190,7 +198,8 @@ def _known(name: str, hint: Any, default: Any) -> Known:
     bounds = [each for info in _infos(file_type) for each in info.metadata]
     above = next((each.gt for each in bounds if hasattr(each, "gt")), math.nan)
     least = next((each.ge for each in bounds if hasattr(each, "ge") and each.ge > -LARGEST), math.nan)
-    return Known(name, fact, file_type, float(above), float(least), default)
+    most = next((each.le for each in bounds if hasattr(each, "le") and each.le < LARGEST), math.nan)
+    return Known(name, fact, file_type, float(above), float(least), float(most), default)
 
 
 def _infos(hint: Any) -> Iterable[FieldInfo]:
@@ -274,14 +283,17 @@ def check_numbers(item: Any, said: str, fail: Fail) -> None:
         endless = known.default == math.inf
         if value == known.default:
             continue
-        if not (usable(value) or (endless and value == math.inf)) or value < known.least or value <= known.above:
+        beyond = value < known.least or value <= known.above or value > known.most
+        if beyond or not (usable(value) or (endless and value == math.inf)):
             remedy = known.fact.remedy or _remedy(known) + (", or none for no limit" if endless else "")
             fail(known.name, said.format(field=known.fact.called or known.name, value=value), remedy)
 
 
 def _remedy(known: Known) -> str:
     if known.above == known.above:
-        return "Give a number above zero"
+        return "Give a number above zero" + (f", at most {known.most:g}" if known.most == known.most else "")
+    if known.most == known.most:
+        return f"Give a number from {known.bound}"
     return "Give zero or more" if known.least == known.least else "Give a finite number"
 
 

@@ -62,3 +62,32 @@ def test_what_is_no_system_or_no_element(tmp_path):
         lj.equip("arm.yaml", lj.Alarm("time", lj.Bounds(0, 1)))
     with pytest.raises(lj.ArgumentError, match="a str is no element; give a Wheel"):
         lj.equip(scene(tmp_path, FEET, [], []), "sphere")
+
+
+@pytest.mark.parametrize("value", [2e15, 1e30])
+def test_stiffness_that_no_number_can_hold_is_refused(tmp_path, value):
+    """In files, in Python, and of a running model; bodies fell through contacts of 1e24 N/m."""
+    with pytest.raises(lj.ModelError, match="at most 1e\\+15") as caught:
+        scene(tmp_path, FEET, [FLOOR, sphere("a")], [f"{{name: c, first: floor, second: a, stiffness: {value!r}}}"])
+    assert "scene.yaml" in str(caught.value)
+    law = "{name: c, first: floor, second: a, stiffness: 1.0e15}"
+    system = scene(tmp_path, FEET, [FLOOR, sphere("a")], [law])
+    with pytest.raises(lj.ModelError, match="'c' is .*Give a number from 0, which is nearly rigid, to 1e\\+15"):
+        lj.equip(scene(tmp_path, FEET, [FLOOR, sphere("a")], []), lj.Contact("c", ("floor",), ("a",), stiffness=value))
+    for run in (lj.Simulation(system), lj.Batch(system, 2)):
+        with pytest.raises(lj.ArgumentError, match="'contact.c.stiffness' must be at most 1e\\+15"):
+            run.parameters["contact.c.stiffness"] = value
+        assert np.all(np.asarray(run.parameters["contact.c.stiffness"]) == 1e15)
+
+
+@pytest.mark.parametrize("exponent", [1.0, 1.5, 2.0, 3.0])
+@pytest.mark.parametrize("dissipation", [0.0, 1.0])
+def test_the_largest_stiffness_holds(tmp_path, exponent, dissipation):
+    """Of a milligram and of a thousand tonnes."""
+    for mass in (1e-6, 1.0, 1e6):
+        law = f"stiffness: 1.0e15, exponent: {exponent}, dissipation: {dissipation}"
+        body = ball("a", (0, 0, 0.11), mass=mass)
+        system = scene(tmp_path, [body], [FLOOR, sphere("a")], [f"{{name: c, first: floor, second: a, {law}}}"])
+        simulation = lj.Simulation(system)
+        simulation.step(2000)
+        assert abs(simulation.q[6] - 0.1) < 0.011

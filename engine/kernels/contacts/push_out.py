@@ -1,0 +1,70 @@
+"""Overlaps of nearly rigid shapes: pushed out slowly, with little more than the force that they bear anyway.
+
+An overlap of depth d decays in FADE steps, so that its touch aims at a speed a = d / (FADE h) and bears up to
+d / (FADE h ε A): a spring that stores ½ m a² FADE / ε, with m = h / A the mass that the touch feels. In a deep overlap,
+as of a body that begins in another or is squeezed between two, that is more energy than anything had: neither the speed
+nor the force may grow with d. Touches are deep where the spring would store more than ½ m V², and bear more than a load
+of m G, under which bodies rest. For these
+
+1. a first solution has a = 0: R, the force with which the touch bears what presses on it, without pushing
+2. the final one has a ≤ V, with a compliance ε A V / a that keeps what a depth bears, and
+
+    f ≤ 2 R + S + ½ m V² / L       L: size of the smaller shape; S keeps the speed, up to a, with which it comes out
+
+R does no work, S adds no speed. The rest does ½ m V² at most on the way out of a shape, however deep, and wherever it
+is squeezed. Twice R lifts what presses on the touch, which is work against that.
+"""
+
+from __future__ import annotations
+
+from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.kernels.contacts.laws import FADE, SOFT
+from limberjack.engine.kernels.contacts.meeting import size_of
+from limberjack.engine.tables import contacts as t
+
+#: V: largest speed at which overlaps are pushed out, m/s
+PUSH = 0.1
+#: a of touches that store ½ m V²
+SHALLOW = PUSH * (SOFT / FADE) ** 0.5
+#: G, m/s²
+LOAD = 3000.0
+#: largest force of touches without such a bound, N
+_ENDLESS = 1e300
+
+
+@kernel
+def hold(active, depth, h):
+    """Prepare a nearly rigid touch of a depth at the start of the step: a deep one only bears in the first solution."""
+    speed = depth / (FADE * h)
+    deep = speed > max(SHALLOW, SOFT * LOAD * h) and active[t.AC_SOFT] > 0.0
+    active[t.AC_AIM], active[t.AC_PUSH] = (0.0, speed) if deep else (speed, 0.0)
+
+
+@kernel
+def unbound(active):
+    """Prepare any block: it is not deep, and its force has no bound but those of its laws."""
+    active[t.AC_MOST], active[t.AC_PUSH] = _ENDLESS, 0.0
+
+
+@kernel
+def _let_push(plant, work, i, h):
+    active, own = work.contacts.active[i], work.contacts.answer[3 * i, 3 * i]
+    size, slower = size_of(plant, plant.contacts.pair_int[int(active[t.AC_PAIR])]), PUSH / active[t.AC_PUSH]
+    aim, met = min(PUSH, active[t.AC_PUSH]), work.contacts.met[int(active[t.AC_TOUCH])]
+    lost = min(aim, met[t.ME_CAME]) - max(0.0, work.contacts.speed[3 * i]) if met[t.ME_BEGAN] > 0.0 else 0.0
+    active[t.AC_MOST] = 2.0 * active[t.AC_FORCE] + (max(0.0, lost) + 0.5 * h * PUSH * PUSH / size) / own
+    if slower < 1.0:
+        active[t.AC_SOFT] *= slower
+    active[t.AC_AIM] = max(active[t.AC_AIM], aim)
+    active[t.AC_PUSH] = 0.0
+
+
+@kernel
+def push_out(plant, work, n, h):
+    """Let the deep ones of n blocks push, after the first solution; returns whether there are any."""
+    found = False
+    for i in range(n):
+        if work.contacts.active[i, t.AC_PUSH] > 0.0:
+            _let_push(plant, work, i, h)
+            found = True
+    return found

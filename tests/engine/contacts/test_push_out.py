@@ -1,0 +1,140 @@
+"""Nearly rigid shapes that overlap deeply come apart slowly: pushing them out adds hardly any energy, however deep."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import limberjack as lj
+from limberjack.engine.kernels.contacts.push_out import PUSH
+from tests.engine.contacts.scenes import FLOOR, ball, box, free, scene, solid_box, sphere
+from tests.engine.contacts.test_height_fields import KINDS, ground, line
+from tests.validation.figures import figure
+
+SPACE = "gravity: [0, 0, 0]\n"
+SIZE = (0.2, 0.2, 0.2)
+
+
+def fixed(name: str, position, size=(1.0, 1.0, 1.0)) -> str:
+    return f"{{body: world, name: {name}, type: box, size: {list(size)}, position: {[float(x) for x in position]}}}"
+
+
+def turned(system: lj.System, seed: int, **options) -> lj.Simulation:
+    """Its first body turned at random."""
+    simulation = lj.Simulation(system, **options)
+    q = simulation.q.copy()
+    q[:4] = Rotation.random(random_state=seed).as_quat(scalar_first=True)
+    simulation.q = q
+    return simulation
+
+
+def gained(simulation: lj.Simulation, steps: int) -> float:
+    """The most that the energy is ever above what it was, J."""
+    start, most = simulation.survey()[2], -np.inf
+    for _ in range(steps):
+        simulation.step()
+        most = max(most, simulation.survey()[2] - start)
+    return most
+
+
+def squeezed(folder: Path, seed: int, law: str, **options) -> lj.Simulation:
+    """A cube in any attitude in a slot that is narrower than it."""
+    random = np.random.default_rng(seed)
+    half = 0.5 + random.uniform(0.01, 0.09)
+    walls = [fixed("left", (-half, 0, 0)), fixed("right", (half, 0, 0))]
+    body = free("b", 1.0, solid_box(SIZE, 1.0), [random.uniform(-0.02, 0.02), *random.uniform(-0.3, 0.3, 2)])
+    contact = f"{{name: c, first: [left, right], second: b, {law}}}"
+    return turned(scene(folder, [body], [*walls, box("b", SIZE)], [contact], SPACE), seed, **options)
+
+
+def sunk(folder: Path, seed: int, walls: int) -> lj.Simulation:
+    """A cube in any attitude that begins inside of one or two fixed boxes that overlap."""
+    random = np.random.default_rng(seed)
+    names = ["one", "two"][:walls]
+    shapes = [fixed(name, random.uniform(-0.5, 0.5, 3) if i else (0, 0, 0)) for i, name in enumerate(names)]
+    body = free("b", 1.0, solid_box(SIZE, 1.0), random.uniform(-0.5, 0.5, 3))
+    contact = f"{{name: c, first: [{', '.join(names)}], second: b, friction: 0.3}}"
+    return turned(scene(folder, [body], [*shapes, box("b", SIZE)], [contact], SPACE), seed)
+
+
+@pytest.mark.parametrize("dt", [2e-4, 1e-3, 5e-3])
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", "implicit"])
+@pytest.mark.parametrize("law", ["friction: 0.0", "friction: 0.3"])
+def test_what_is_squeezed_gains_next_to_nothing(tmp_path, law, integrator, dt):
+    """Up to 1e16 J before. Each of two sides may do ½ m V²."""
+    for seed in range(5):
+        most = gained(squeezed(tmp_path, seed, law, integrator=integrator, dt=dt), 500)
+        figure("energy of a squeezed cube", most, unit="J", oracle="½ m V² a side", below=PUSH**2)
+
+
+@pytest.mark.parametrize("walls", [1, 2])
+def test_what_begins_in_a_fixed_body_gains_next_to_nothing(tmp_path, walls):
+    for seed in range(12):
+        most = gained(sunk(tmp_path, seed, walls), 1500)
+        figure("energy of a cube that was in others", most, unit="J", oracle="½ m V² a side", below=PUSH**2)
+
+
+def test_a_ball_leaves_a_box_at_the_speed_of_the_push(tmp_path):
+    """In space: half of its energy after half of its way out, ½ m V² s / L; then it keeps its speed."""
+    radius, depth = 0.1, 0.08
+    body = ball("b", (0, 0, 0.5 + radius - depth), radius=radius)
+    system = scene(tmp_path, [body], [fixed("rock", (0, 0, 0)), sphere("b", radius)],
+                   ["{name: c, first: rock, second: b, restitution: 0.5}"], SPACE)  # fmt: skip
+    simulation = lj.Simulation(system)
+    while simulation.q[6] < 0.5 + radius:
+        simulation.step()
+    speed, expected = simulation.v[5], PUSH * (depth / radius) ** 0.5
+    figure("speed out of a box", speed, expected, unit="m/s", oracle="½ m V² s / L", rtol=0.02)
+    simulation.step(1000)
+    assert simulation.v[5] == pytest.approx(speed, rel=1e-9)
+
+
+@pytest.mark.parametrize("dt", [5e-4, 1e-3])
+def test_a_stack_in_the_floor_rises_and_rests(tmp_path, dt):
+    """Its load is lifted, and the energy on top of that is that of the speed at which it rises."""
+    heights = [0.098, 0.296, 0.495]
+    bodies = [free(f"b{i}", 1.0, solid_box(SIZE, 1.0), (0, 0, z)) for i, z in enumerate(heights)]
+    names = [f"b{i}" for i in range(3)]
+    contacts = [
+        "{name: c, first: floor, second: [b0, b1, b2], friction: 0.4}",
+        f"{{name: mutual, first: [{', '.join(names)}], friction: 0.4}}",
+    ]
+    simulation = lj.Simulation(scene(tmp_path, bodies, [FLOOR, *(box(n, SIZE) for n in names)], contacts), dt=dt)
+    for _ in range(80):
+        simulation.step(round(0.05 / dt))
+        moves = simulation.v.reshape(3, 6)
+        assert 0.5 * (moves[:, 3:] ** 2).sum() <= 3 * 0.5 * PUSH**2
+    assert np.abs(simulation.q.reshape(3, 7)[:, 6] - [0.1, 0.3, 0.5]).max() < 1e-4
+    assert np.abs(simulation.v).max() < 1e-3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_comes_into_ground_from_the_side_is_not_thrown(tmp_path, kind):
+    """It falls beside the border, and moves in."""
+    start = free("b", 1.0, (0.004, 0.005, 0.006), (1.11, 0.1, -0.1), "{vx: -1.5}")
+    heights = [[0.1, 0.2, 0.1], [0.2, 0.1, 0.2], [0.1, 0.2, 0.1]]
+    contact = "{name: c, first: ground, second: b, friction: 0.3}"
+    simulation = turned(scene(tmp_path, [start], [ground(heights), line(kind)], [contact], SPACE), 3)
+    most = gained(simulation, 1500)
+    figure("energy of what comes in from the side", most, unit="J", oracle="½ m V²", below=0.5 * PUSH**2)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_worlds_and_snapshots_of_deep_overlaps_have_equal_bits(tmp_path, seed):
+    simulation = squeezed(tmp_path, seed, "friction: 0.1")
+    batch = lj.Batch(simulation.system, 3)
+    batch.q = np.tile(simulation.q, (3, 1))
+    batch.step(120)
+    simulation.step(60)
+    kept = simulation.snapshot()
+    simulation.step(60)
+    there = simulation.state.copy()
+    for world in range(3):
+        assert np.array_equal(batch.q[world], simulation.q)
+        assert np.array_equal(batch.v[world], simulation.v)
+    simulation.restore(kept)
+    simulation.step(60)
+    assert np.array_equal(simulation.state, there)
