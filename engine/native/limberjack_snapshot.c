@@ -48,7 +48,7 @@ int lj_snapshot(lj_model *model, void *bytes, size_t size)
 static const char *wrong_head(const PlantFileHeader *header, const Head *head)
 {
     if (memcmp(head->magic, MAGIC, sizeof head->magic) != 0)
-        return "this is not a snapshot, or a damaged one";
+        return "this is not a snapshot, or it is damaged";
     if (head->size != header->n_state || memcmp(head->model_hash, header->model_hash, sizeof head->model_hash) != 0)
         return "the snapshot belongs to another model";
     return head->dt != header->dt ? "the snapshot was taken with another dt" : NULL;
