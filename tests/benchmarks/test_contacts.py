@@ -35,12 +35,15 @@ def test_closed_forms_of_the_scenes():
     assert np.allclose(0.3 * 9.81 * Scene("box", 1, round=False, speed=1.0).end[0, 1], 0.5)
 
 
+QUICK = ["4 balls", "1 box", "stack of 2", "ANYmal stands", "Panda pushes a box"]
+
+
 @pytest.mark.long
 def test_quick_run(tmp_path):
     result = bench(quick=True, out=tmp_path, console=Console(file=(tmp_path / "screen").open("w")))
-    assert [scene["scene"] for scene in result["scenes"]] == ["4 balls", "1 box", "stack of 2"]
+    assert [scene["scene"] for scene in result["scenes"]] == QUICK
     for scene in result["scenes"]:
-        assert scene["engines"][0]["engine"] == "Limberjack, semi_implicit"
+        assert scene["engines"][0]["engine"].startswith("Limberjack, ")
         assert all(one["us"]["least"] > 0.0 and one["error_m"] < 0.05 for one in scene["engines"])
     assert json.loads((tmp_path / "contacts.json").read_text())["scenes"] == result["scenes"]
 
