@@ -1,4 +1,4 @@
-"""`limberjack bench --contacts`: time of a step and error against closed forms, beside MuJoCo and Drake, in one run."""
+"""`limberjack bench --contacts`: time of a step and error against closed forms, beside peers, in one run."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rich.table import Table
 
 from benchmarks import history
 from benchmarks.contacts.engines import ENGINES, Stepped
+from benchmarks.contacts.exudyn_peer import ExudynBalls
 from benchmarks.contacts.robot_engines import ROBOT_ENGINES, Robot
 from benchmarks.contacts.robots import RobotScene, robot_scenes
 from benchmarks.contacts.scenes import Scene, scenes
@@ -43,7 +44,7 @@ def bench(
     result: dict[str, Any] = {"commit": history.commit(), "machine": history.machine(), "scenes": [], "remarks": []}
     with pinned(core):
         for scene in chosen:
-            result["scenes"].append(_measured(scene, ENGINES, quick, result["remarks"]))
+            result["scenes"].append(_measured(scene, (*ENGINES, ExudynBalls), quick, result["remarks"]))
         for robot in robot_scenes(quick=quick):
             measured = _measured(robot, ROBOT_ENGINES, quick, result["remarks"])
             if measured["engines"]:

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from benchmarks.contacts import engines
 from benchmarks.contacts.contacts_bench import bench
+from benchmarks.contacts.exudyn_peer import ExudynBalls
 from benchmarks.contacts.scenes import Scene
 from benchmarks.peer_build import PeerUnavailableError
 
@@ -52,3 +53,18 @@ def test_a_peer_that_is_missing_is_left_out_with_a_remark(monkeypatch):
     monkeypatch.setitem(sys.modules, "pydrake", None)
     with pytest.raises(PeerUnavailableError, match="Drake is not installed"):
         engines.Drake(Scene("ball", 1))
+
+
+def test_exudyn_names_the_scenes_that_it_cannot_express(monkeypatch):
+    monkeypatch.setattr("benchmarks.contacts.exudyn_peer.version_of", lambda package: "1.13")
+    with pytest.raises(PeerUnavailableError, match="spheres and triangles"):
+        ExudynBalls(Scene("box", 1, round=False))
+    monkeypatch.setattr("benchmarks.contacts.exudyn_peer.version_of", lambda package: "none")
+    with pytest.raises(PeerUnavailableError, match="pip install exudyn"):
+        ExudynBalls(Scene("ball", 1))
+
+
+@pytest.mark.long
+def test_exudyn_ends_where_the_closed_form_does():
+    pytest.importorskip("exudyn")
+    assert ExudynBalls(Scene("balls", 4, speed=1.0, friction=0.2)).error() < 1e-4
