@@ -65,6 +65,7 @@ def test_exudyn_names_the_scenes_that_it_cannot_express(monkeypatch):
 
 
 @pytest.mark.long
-def test_exudyn_ends_where_the_closed_form_does():
+@pytest.mark.parametrize("count", [1, 4, 16])
+def test_exudyn_ends_where_the_closed_form_does(count):
     pytest.importorskip("exudyn")
-    assert ExudynBalls(Scene("balls", 4, speed=1.0, friction=0.2)).error() < 1e-4
+    assert ExudynBalls(Scene("balls", count, speed=1.0, friction=0.2)).error() < 1e-4
