@@ -21,7 +21,8 @@ from limberjack.engine.model.system import Body, Hinge, Inertia, System
 from limberjack.engine.model.validate import validate
 
 FEET = ("LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT")
-STANCE = {"HAA": 0.0, "HFE": 0.7, "KFE": -1.4}
+#: rad, of hips and knees, by the end of the joint's name; abduction stays at 0
+STANCE = {"HFE": 0.7, "KFE": -1.4}
 SLOPE = np.array([0.5, 0.3, -9.8])
 TOOL, FOOT_RADIUS, TOOL_RADIUS = "panda_hand_tcp", 0.03, 0.03
 POSE = np.array([0.0, 0.5, 0.0, -2.2, 0.0, 2.7, 0.8])
@@ -83,7 +84,7 @@ def standing_anymal() -> System:
 def _in_stance(body: Body) -> Body:
     if body.hinge.type != "revolute":
         return body
-    angle = STANCE[body.hinge.name[-3:]] * (-1.0 if body.hinge.name[1] == "H" else 1.0)
+    angle = STANCE.get(body.hinge.name[-3:], 0.0) * (-1.0 if body.hinge.name[1] == "H" else 1.0)
     return replace(body, hinge=replace(body.hinge, q0=np.array([angle])))
 
 
