@@ -57,7 +57,7 @@ class ExudynBalls(Stepped):
         settings.timeIntegration.verboseMode = 0
         settings.solution.file.write = False
         if self.scene.count > 4:
-            settings.linearSolverType = self._exu.LinearSolverType.EigenSparse
+            settings.linearSolver.solverType = self._exu.LinearSolverType.EigenSparse
         self._mbs.SolveDynamic(settings, updateInitialValues=True)
 
     def centres(self) -> np.ndarray:
