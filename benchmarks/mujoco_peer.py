@@ -29,8 +29,11 @@ OFF = ("LIMIT", "CONTACT", "ACTUATION", "SENSOR", "SPRING", "DAMPER", "EULERDAMP
 IMPEDANCE = (0.9999, 0.9999, 0.001, 0.5, 2.0)
 
 
-def model_of(mujoco: Any, tree: Tree) -> Any:
-    """The same tree as an MjModel; inertias are put in after compilation, which would refuse unphysical ones."""
+def model_of(mujoco: Any, tree: Tree, dress: Callable[[Any, list[Any]], None] = lambda spec, bodies: None) -> Any:
+    """The same tree as an MjModel; inertias are put in after compilation, which would refuse unphysical ones.
+
+    dress : adds to the MjSpec and its bodies, a link each, before compilation
+    """
     spec = mujoco.MjSpec()
     spec.option.timestep, spec.option.gravity = STEP_SECONDS, tree.gravity
     for name in OFF if tree.joins else (*OFF, "CONSTRAINT"):
@@ -42,6 +45,7 @@ def model_of(mujoco: Any, tree: Tree) -> Any:
         bodies.append(_add_body(mujoco, parent, i, link, principal[i][1]))
     for i, join in enumerate(tree.joins):
         _add_join(mujoco, spec, bodies, i, join)
+    dress(spec, bodies)
     model = spec.compile()
     for i, (link, (moments, axes)) in enumerate(zip(tree.links, principal, strict=True), start=1):
         model.body_mass[i], model.body_ipos[i] = link.mass, link.com

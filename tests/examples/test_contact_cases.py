@@ -66,3 +66,17 @@ def test_debris_keeps_the_momentum_whatever_modes_the_panel_has():
 def test_the_scenario_of_the_approach_passes_on_the_bench(tmp_path):
     result = run_scenario(EXAMPLES / "docking" / "approach.yaml", out=tmp_path)
     assert result.passed, result.criteria
+
+
+@pytest.mark.long
+def test_the_lander_stands_with_implicit_at_a_millisecond():
+    """Its energy never rises, and struts are crushed as with rk4 at the file's step, to a hundredth of the longest."""
+    ends = []
+    for dt, integrator in ((1e-3, "implicit"), (2e-5, "rk4")):
+        simulation, energies = lj.Simulation(model("lander"), dt=dt, integrator=integrator), []
+        for _ in range(300):
+            simulation.step(round(0.01 / dt))
+            energies.append(lander.energy(simulation))
+        assert np.diff(energies).max() < 1e-6 * energies[0]
+        ends.append([simulation.output[f"stroke_{i}"] for i in lander.STRUTS])
+    assert np.abs(np.subtract(*ends)).max() < 0.01 * np.abs(ends[1]).max()
