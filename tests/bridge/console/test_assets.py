@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import http.server
 import io
@@ -21,13 +22,14 @@ FILES = {"dist/a.js": b"a", "dist/a.js.map": b"map", "src/b.js": b"b", "LICENSE"
 
 
 def tarball(files: dict[str, bytes], top: str = "package") -> bytes:
+    """Equal bytes for equal files: compressed without the time, which would change with the second."""
     stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
+    with tarfile.open(fileobj=stream, mode="w") as archive:
         for name, content in files.items():
             member = tarfile.TarInfo(f"{top}/{name}")
             member.size = len(content)
             archive.addfile(member, io.BytesIO(content))
-    return stream.getvalue()
+    return gzip.compress(stream.getvalue(), mtime=0)
 
 
 def package_of(content: bytes) -> Package:
