@@ -147,6 +147,8 @@ class Door:
         if now >= self._trim_at:
             self._trim_at = math.inf
             _return_freed_memory()
+        if isinstance(self._place, str):  # each look at 20 connections would take 0.3 ms from a frame
+            return
         for connection in list(self.table.values()):
             received = self._received(connection.descriptor)
             if received is None:
