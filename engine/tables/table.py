@@ -10,6 +10,8 @@ from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
+from functools import cache
+from types import CodeType
 from typing import Any
 
 from limberjack.engine.algebra.array_views import BLOCK, LANES, Sections, matrix_view, padded, vector_view
@@ -71,11 +73,19 @@ class Family:
         return names + list(self.numbers if "ints" in vectors else ())
 
 
+@cache  # of the expressions in the declarations
+def _code(expression: str) -> CodeType:
+    return compile(expression, "<size of a table>", "eval")
+
+
 def sections(tables: Sequence[Table], counts: Mapping[str, int]) -> Sections:
     """(name, rows, columns) of tables, for these counts."""
+    known = {**_WORDS, **counts}
 
     def number(expression: str | int | None) -> int:
-        return 1 if expression is None else int(eval(str(expression), dict(_WORDS), dict(counts)))
+        if isinstance(expression, str):
+            return int(eval(_code(expression), known))
+        return 1 if expression is None else expression
 
     return [(table.name, number(table.rows), number(table.columns)) for table in tables]
 

@@ -231,27 +231,23 @@ def _seen(closure: Closure, drive: float) -> _Seen:
     return _Seen(Tables(loop_int, loop, np.array([[drive, 0.0, 0.0]])))
 
 
-def joined_residual(closure: Closure, R: np.ndarray, d: np.ndarray, drive: float = 0.0) -> np.ndarray:
-    """Residuals (rows,) of a loop that joins frames, m and rad; drive: the position of one that is driven, m."""
-    seen = _seen(closure, drive)
-    r = np.asarray(_residual(seen, seen, 0, R.ravel(), d))[: len(closure.names)]
-    tilts = closure.kind not in (FIXED, PRISMATIC)
-    if (
-        tilts and closure.joins and 1.0 + R[2, 2] < _OPPOSED
-    ):  # the kernel's tilt ends there, as 2 sin(θ/2) z × R z would
-        r = r + 2.0 * closure.vectors[:, 0]
-    return r
-
-
 def rows_at(loops: Tables, place: int, R: np.ndarray, d: np.ndarray) -> np.ndarray:
     """The rows (LANES, 6) over [w; u] in the axes of a, b being at (R, d) in a, of a loop in these tables."""
     n, f = _rows(_Seen(loops), place, R.ravel(), d)
     return np.stack([*n, *f], axis=1)
 
 
-def joined_rows(closure: Closure, R: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """The rows (rows, 6) over [w; u] in the axes of a."""
-    return rows_at(_seen(closure, 0.0).loops, 0, R, d)[: len(closure.names)]
+def joined(closure: Closure, R: np.ndarray, d: np.ndarray, drive: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """Residuals (rows,), m and rad, and rows (rows, 6) over [w; u] in the axes of a, of a loop that joins frames.
+
+    drive : the position of a driven loop, m
+    """
+    seen, count = _seen(closure, drive), len(closure.names)
+    r = np.asarray(_residual(seen, seen, 0, R.ravel(), d))[:count]
+    tilts = closure.kind not in (FIXED, PRISMATIC)
+    if tilts and 1.0 + R[2, 2] < _OPPOSED:  # the kernel's tilt ends there, as 2 sin(θ/2) z × R z would
+        r = r + 2.0 * closure.vectors[:, 0]
+    return r, rows_at(seen.loops, 0, R, d)[:count]
 
 
 def _four(factors: tuple[float, ...]) -> tuple[float, ...]:

@@ -16,14 +16,18 @@ from limberjack.engine.model.loops.closure import (
     coordinate_residual,
     coordinate_rows,
     coordinate_terms,
-    joined_residual,
-    joined_rows,
+    joined,
     prescribed_rate,
     where_is,
 )
 from limberjack.engine.model.loops.joint_tree import Tree, move, place
 from limberjack.engine.model.system import Pose
 from limberjack.engine.tables.hinge_types import MODAL
+
+#: angular and linear velocity (3, nv) of each body's origin a unit of its hinge's velocities, by row
+Axes = dict[int, tuple[np.ndarray, np.ndarray]]
+#: the pose of what carries the mechanism
+_OUTSIDE = Pose()
 
 
 class Mechanism:
@@ -67,49 +71,52 @@ class Mechanism:
         """Number of rows of all its loops."""
         return int(self.starts[-1])
 
-    def poses(self, q: np.ndarray) -> tuple[dict[int, Pose], dict[int, tuple[np.ndarray, np.ndarray]]]:
+    def poses(self, q: np.ndarray) -> tuple[dict[int, Pose], Axes]:
         """Pose and hinge axes of every body by row; relative to the body that carries it where that is outside."""
         poses: dict[int, Pose] = {}
-        axes = {}
+        axes: Axes = {}
         for row, joint in zip(self.rows, self.joints):
-            pose, w, u = place(joint, poses.get(joint.parent, Pose()), q)
+            pose, w, u = place(joint, poses.get(joint.parent, _OUTSIDE), q)
             poses[row], axes[row] = pose, (w, u)
         return poses, axes
 
     def relative(self, loop: Closure, poses: dict[int, Pose]) -> tuple[Pose, Pose]:
         """Poses of the frames a and b; bodies outside the mechanism are at rest."""
-        return poses.get(loop.a, Pose()) @ loop.at_a, poses.get(loop.b, Pose()) @ loop.at_b
+        return poses.get(loop.a, _OUTSIDE) @ loop.at_a, poses.get(loop.b, _OUTSIDE) @ loop.at_b
 
     def evaluate(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Residuals (rows,) and rows over the mechanism's velocities (rows, velocities).
 
         Raises ModelError where they are no longer finite.
         """
-        return self._evaluated(q)[:2]
-
-    def telling(self, q: np.ndarray) -> np.ndarray:
-        """The rows at q (rows, velocities) for decisions: zero where nothing but rounding is left of their terms."""
-        _, Y, terms = self._evaluated(q)
-        return without_rounding(Y, terms)
-
-    def _evaluated(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Residuals, rows, and the sizes of the terms that each entry of a row was summed from."""
         r, Y = np.zeros(self.count), np.zeros((self.count, len(self.dofs)))
-        terms = np.zeros_like(Y)
         with np.errstate(over="ignore", invalid="ignore"):
             poses, axes = self.poses(q)
             for start, end, loop, drive in zip(self.starts, self.starts[1:], self.loops, self.drives[:, 0]):
                 if loop.joins:
-                    joined = self._joined(loop, float(drive), poses, axes)
-                    r[start:end], Y[start:end], terms[start:end] = joined
+                    r[start:end], Y[start:end] = self._joined(loop, float(drive), poses, axes)
                     continue
                 r[start:end] = coordinate_residual(loop, q, float(drive))
                 for i, v, factor in coordinate_rows(loop, q):
                     Y[start + i, self.place_of[v]] += factor
-                for i, v, size in coordinate_terms(loop, q):
-                    terms[start + i, self.place_of[v]] += size
         self._require_numbers(r, Y)
-        return r, Y, terms
+        return r, Y
+
+    def _terms(self, q: np.ndarray) -> np.ndarray:
+        """Sizes of the terms that each entry of the rows at q is summed from (rows, velocities)."""
+        terms = np.zeros((self.count, len(self.dofs)))
+        poses, axes = self.poses(q)
+        for start, end, loop in zip(self.starts, self.starts[1:], self.loops):
+            if loop.joins:
+                terms[start:end] = self._joined_terms(loop, poses, axes)
+                continue
+            for i, v, size in coordinate_terms(loop, q):
+                terms[start + i, self.place_of[v]] += size
+        return terms
+
+    def telling(self, q: np.ndarray) -> np.ndarray:
+        """The rows at q (rows, velocities) for decisions: zero where nothing but rounding is left of their terms."""
+        return without_rounding(self.evaluate(q)[1], self._terms(q))
 
     def prescribed(self) -> np.ndarray:
         """b (rows,): the rates Y v that the drives of its loops ask for; 0 of others."""
@@ -130,30 +137,41 @@ class Mechanism:
             what, where=where_is(loop), remedy="Use SI units, and initial positions near those that close it"
         )
 
-    def _joined(
-        self, loop: Closure, drive: float, poses: dict[int, Pose], axes: dict[int, tuple[np.ndarray, np.ndarray]]
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Residuals, rows and the sizes of their terms of a loop that joins frames.
+    def _seen_from_a(self, loop: Closure, poses: dict[int, Pose]) -> tuple[Pose, np.ndarray, np.ndarray]:
+        """Frame b, the turn R* of frame a, and the position of b in a."""
+        a, b = self.relative(loop, poses)
+        back = a.rotation.T
+        return b, back, back @ (b.position - a.position)
+
+    def _joined(self, loop: Closure, drive: float, poses: dict[int, Pose], axes: Axes) -> tuple[np.ndarray, np.ndarray]:
+        """Residuals and rows of a loop that joins frames.
 
         A body's hinge moves b's origin p by u + w × (p - o) if it lies between B and the common body; if it lies on
         A's side, it moves the frame a, and with it what a sees, the other way.
         """
-        a, b = self.relative(loop, poses)
-        back = a.rotation.T
-        R, d = back @ b.rotation, back @ (b.position - a.position)
-        rows = joined_rows(loop, R, d)
-        turned, slid = np.linalg.norm(rows[:, :3], axis=1), np.linalg.norm(rows[:, 3:], axis=1)
-        Y, terms = np.zeros((len(rows), len(self.dofs))), np.zeros((len(rows), len(self.dofs)))
+        b, back, d = self._seen_from_a(loop, poses)
+        r, rows = joined(loop, back @ b.rotation, d, drive)
+        Y = np.zeros((len(rows), len(self.dofs)))
         for sign, chain in ((-1.0, loop.chain_a), (1.0, loop.chain_b)):
             for row in chain:
                 w, u = axes[row]
-                lever = b.position - poses[row].position
-                seen = np.vstack([back @ w, back @ (u - skew(lever) @ w)])
+                seen = np.empty((6, w.shape[1]))
+                seen[:3], seen[3:] = back @ w, back @ (u - skew(b.position - poses[row].position) @ w)
                 Y[:, self.slices[row]] += sign * (rows @ seen)
-                turns, far = np.linalg.norm(w, axis=0), sum(map(np.linalg.norm, (b.position, poses[row].position)))
-                terms[:, self.slices[row]] += np.outer(turned, turns)
-                terms[:, self.slices[row]] += np.outer(slid, np.linalg.norm(u, axis=0) + far * turns)
-        return joined_residual(loop, R, d, drive), Y, terms
+        return r, Y
+
+    def _joined_terms(self, loop: Closure, poses: dict[int, Pose], axes: Axes) -> np.ndarray:
+        """Sizes of the terms of the rows of a loop that joins frames: turns by lengths, of w, u, p and o each."""
+        b, back, d = self._seen_from_a(loop, poses)
+        rows = joined(loop, back @ b.rotation, d)[1]
+        turned, slid = np.linalg.norm(rows[:, :3], axis=1), np.linalg.norm(rows[:, 3:], axis=1)
+        terms = np.zeros((len(rows), len(self.dofs)))
+        for row in (*loop.chain_a, *loop.chain_b):
+            w, u = axes[row]
+            turns, far = np.linalg.norm(w, axis=0), sum(map(np.linalg.norm, (b.position, poses[row].position)))
+            terms[:, self.slices[row]] += np.outer(turned, turns)
+            terms[:, self.slices[row]] += np.outer(slid, np.linalg.norm(u, axis=0) + far * turns)
+        return terms
 
     def moved(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
         """Coordinates after the motion `step` (velocities,)."""
