@@ -23,7 +23,7 @@ def vector(name: str, value: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
         raise ArgumentError(f"{name} must be numbers of shape {shape}, got {value!r:.80}.") from error
     if array.shape != shape:
         raise ArgumentError(f"{name} has shape {array.shape}, but this model needs {shape}.")
-    if not np.all(np.isfinite(array)):
+    if not np.isfinite(array).all():
         place = next(i for i in np.ndindex(shape) if not np.isfinite(array[i]))
         index = f"[{', '.join(map(str, place))}]" if place else ""
         raise ArgumentError(f"{name}{index} is {array[place]}; give finite numbers.")

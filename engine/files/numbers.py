@@ -14,4 +14,4 @@ def usable(values: Any) -> bool:
     """Whether every number is finite and of a magnitude up to LARGEST."""
     if type(values) is float:
         return abs(values) <= LARGEST
-    return bool(np.all(np.abs(np.asarray(values, dtype=float)) <= LARGEST))
+    return bool((np.abs(np.asarray(values, dtype=float)) <= LARGEST).all())

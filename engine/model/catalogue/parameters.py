@@ -20,6 +20,9 @@ from limberjack.engine.tables import instruments as it
 from limberjack.engine.tables.plant import P_MASS
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 
+#: what declares a parameter, beside what `Parameter.field` says
+Owner = Freedom | Actuator | Thruster | Sensor
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -48,16 +51,22 @@ class Parameter:
     whole: bool = False
     field: Known | None = None
     owner: str = ""
-    element: Freedom | Actuator | Thruster | Sensor | None = None
+    element: Owner | None = None
 
 
-def _declared(known: Known, owner: str, path: tuple[str, str, str], said: str, measure: str) -> Parameter:
-    """The parameter of a declared field, before it has a place. owner : what it is of, in its name."""
-    positive = known.above == 0.0 and not known.tuned.vanishes
-    ends = (end for end in (known.default, known.fact.empty) if isinstance(end, float) and math.isinf(end))
+def _declared(
+    known: Known,
+    owner: str,
+    path: tuple[str, str, str],
+    said: str,
+    measure: str,
+    at: tuple[str, int, int],
+    element: Owner | None = None,
+) -> Parameter:
+    """The parameter of a declared field. owner : what it is of, in its name; at : its section, row and column."""
     return Parameter(
-        f"{owner}.{known.name}", path, f"{known.tuned.text} {said}", measure, "", 0, known.fact.column,
-        known.lowest, positive, next(ends, None), known.highest, field=known,
+        f"{owner}.{known.name}", path, f"{known.tuned.text} {said}", measure, *at, known.lowest,
+        known.above == 0.0 and not known.tuned.vanishes, known.endless, known.highest, field=known, element=element,
     )  # fmt: skip
 
 
@@ -77,8 +86,8 @@ def parameters(system: System) -> Iterator[Parameter]:
     for row, thruster in enumerate(each for each in system.thrusters if each.has_valve):
         for known in tuned_of(Thruster):
             path, said = ("thruster", thruster.name, known.name), f"of thruster '{thruster.name}'"
-            found = _declared(known, f"thruster.{thruster.name}", path, said, known.tuned.quantity)
-            yield replace(found, section="valve", row=row, column=dr.VA_PULSE, element=thruster)
+            at = "valve", row, dr.VA_PULSE
+            yield _declared(known, f"thruster.{thruster.name}", path, said, known.tuned.quantity, at, thruster)
     for i, axis in enumerate("xyz"):
         path, said = ("gravity", "", ""), "acceleration of gravity, inertial frame"
         yield Parameter(f"gravity.{axis}", path, said, "Acceleration", "gravity", 0, i)
@@ -91,9 +100,8 @@ def _of_hinges(system: System) -> Iterator[Parameter]:
             of_modes = along.hinge.modes is None or known.name in ("damping", "stiffness")
             if of_modes and not (along.hinge.kind.quasi and known.name in OF_COORDINATES):
                 path, measure = along.tuned(known.name), known.tuned.of(along.turns)
-                found = _declared(known, f"hinge.{along.name}", path, along.where, measure)
-                table, column = ("dof", known.fact.column) if known.fact.column >= 0 else ("armature", 0)
-                yield replace(found, section=table, row=v, column=column, element=along)
+                at = ("dof", v, known.fact.column) if known.fact.column >= 0 else ("armature", v, 0)
+                yield _declared(known, f"hinge.{along.name}", path, along.where, measure, at, along)
 
 
 def _of_drives(system: System) -> Iterator[Parameter]:
@@ -102,8 +110,8 @@ def _of_drives(system: System) -> Iterator[Parameter]:
         moves, name = along[drive.coordinate], drive.name
         for known in tuned_of(Actuator):
             path, measure = ("actuator", name, known.name), known.tuned.of(moves.turns)
-            found = _declared(known, f"actuator.{name}", path, f"of drive '{name}', {moves.where}", measure)
-            yield replace(found, section="actuator", row=row, element=drive)
+            said, at = f"of drive '{name}', {moves.where}", ("actuator", row, known.fact.column)
+            yield _declared(known, f"actuator.{name}", path, said, measure, at, drive)
 
 
 def _of_motors(system: System) -> Iterator[Parameter]:
@@ -113,8 +121,8 @@ def _of_motors(system: System) -> Iterator[Parameter]:
         for known in tuned_of(Motor):
             path, measure = ("actuator", drive.name, f"motor.{known.name}"), known.tuned.of(turns[drive.coordinate])
             said = f"of the motor of drive '{drive.name}'"
-            found = _declared(known, f"actuator.{drive.name}.motor", path, said, measure)
-            yield replace(found, section="motor", row=row, element=drive)
+            at = "motor", row, known.fact.column
+            yield _declared(known, f"actuator.{drive.name}.motor", path, said, measure, at, drive)
 
 
 def _of_elements(system: System) -> Iterator[Parameter]:
@@ -124,8 +132,8 @@ def _of_elements(system: System) -> Iterator[Parameter]:
         row = rows[table] = rows.get(table, -1) + 1
         for known in tuned_of(type(item)):
             path, said = (table, name, known.name), f"of {table} '{name}'"
-            found = _declared(known, f"{table}.{name}", path, said, known.tuned.quantity)
-            yield replace(found, section=table, row=row)
+            at = table, row, known.fact.column
+            yield _declared(known, f"{table}.{name}", path, said, known.tuned.quantity, at)
 
 
 def _of_surroundings(system: System) -> Iterator[Parameter]:
@@ -162,6 +170,6 @@ def _of_instruments(system: System) -> Iterator[Parameter]:
             for j, (suffix, (leaf, text), measure) in enumerate(zip(sensor.erring, parts, measures)):
                 path = ("sensor", name, f"{known.name}.{leaf}" if leaf else known.name)
                 said = f"of instrument '{name}'" + f", {text}" * several
-                found = _declared(known, f"sensor.{name}", path, said, whole or measure)
-                found = replace(found, section="instrument", row=row, column=known.fact.column + j, element=sensor)
+                at = "instrument", row, known.fact.column + j
+                found = _declared(known, f"sensor.{name}", path, said, whole or measure, at, sensor)
                 yield replace(found, name=found.name + suffix)

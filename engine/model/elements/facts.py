@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING, dataclass, fields, replace
-from functools import cache
+from functools import cache, cached_property
 from types import UnionType
 from typing import Annotated, Any, ClassVar, NoReturn, Union, get_args, get_origin, get_type_hints
 
@@ -116,6 +116,12 @@ class Known:
     def highest(self) -> float | None:
         """The largest value of its parameter, None if it has no bound of its own."""
         return self.most if self.most == self.most else None
+
+    @cached_property
+    def endless(self) -> float | None:
+        """The infinite number that means that there is no bound, None where there is always one."""
+        ends = (end for end in (self.default, self.fact.empty) if isinstance(end, float) and math.isinf(end))
+        return next(ends, None)
 
     @property
     def bound(self) -> str:
@@ -310,6 +316,11 @@ def fill_row(row: np.ndarray, item: Any, size: int = 1) -> None:
 
 def tuned_of(kind: Any) -> tuple[Known, ...]:
     """The fields of a kind that may be tuned, in the order of their parameters."""
+    return _tuned_of(kind)
+
+
+@cache
+def _tuned_of(kind: Any) -> tuple[Known, ...]:
     found = [known for known in facts_of(kind) if known.fact.tuned is not None]
     return tuple(sorted(found, key=lambda known: known.tuned.rank))
 

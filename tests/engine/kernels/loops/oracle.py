@@ -71,10 +71,10 @@ class Oracle:
         (alpha_a, aa), (alpha_b, ab) = (np.split(dyn.jacobian_rate(n, q, v), 2) for n in (na, nb))
         (wa, va), (wb, vb) = np.split(Ja @ v, 2), np.split(Jb @ v, 2)
         r = pb - pa
-        J = np.vstack([Ra.T @ (Jb[:3] - Ja[:3]), Ra.T @ (Jb[3:] - Ja[3:] - np.cross(Ja[:3].T, r).T)])
-        turning = alpha_b - alpha_a - np.cross(wa, wb - wa)
-        y = vb - va - np.cross(wa, r)
-        sliding = ab - aa - np.cross(alpha_a, r) - np.cross(wa, vb - va) - np.cross(wa, y)
+        J = np.vstack([Ra.T @ (Jb[:3] - Ja[:3]), Ra.T @ (Jb[3:] - Ja[3:] + _times(r) @ Ja[:3])])
+        turning = alpha_b - alpha_a - _times(wa) @ (wb - wa)
+        y = vb - va - _times(wa) @ r
+        sliding = ab - aa - _times(alpha_a) @ r - _times(wa) @ (vb - va + y)
         return Ra.T @ Rb, Ra.T @ r, J, np.concatenate([Ra.T @ turning, Ra.T @ sliding])
 
     def _joining(self, loop: Loop, q, v, drive):
@@ -212,6 +212,11 @@ class Oracle:
         y0, options = np.concatenate([q, v]), {"rtol": 1e-12, "atol": 1e-12, "t_eval": times}
         y = solve_ivp(slope, (0.0, until), y0, method="DOP853", **options).y.T
         return y[:, :nq], y[:, nq:]
+
+
+def _times(a: np.ndarray) -> np.ndarray:
+    """The matrix of a ×."""
+    return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
 
 
 def split(C: np.ndarray, rank: int | None = None) -> tuple[np.ndarray, np.ndarray]:
