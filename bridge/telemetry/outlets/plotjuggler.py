@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import msgpack  # type: ignore[import-untyped]
+import numpy as np
 import zmq
 
 from limberjack.bridge.endpoints import is_local, split
@@ -48,7 +49,7 @@ class PlotJuggler:
     def open(self, dictionary: Dictionary) -> None:
         """Bind or connect. Raises EndpointError."""
         self._topic = dictionary.model.encode()
-        self._tree, self._leaves = _tree(dictionary)
+        self._packed, self._places = _template(dictionary)
         self._context, self._next_look = zmq.Context(), 0.0
         self._socket = self._context.socket(zmq.XPUB)
         self._door = ReaderDoor(self._socket, _READERS_MAX)
@@ -70,10 +71,8 @@ class PlotJuggler:
         self._look()
         if not (self._connects or self._door.table):
             return
-        for (branch, key), value in zip(self._leaves, sample.vector.tolist(), strict=True):
-            branch[key] = value
-        self._tree["stream"] = {"sequence": sample.sequence, "gap": sample.gap}
-        payload = msgpack.packb(self._tree)
+        self._packed[self._places] = sample.vector.astype(">f8").view(np.uint8).reshape(-1, 8)
+        payload = self._packed.tobytes() + msgpack.packb({"sequence": sample.sequence, "gap": sample.gap})
         stamp = b"%d.%09d" % divmod(sample.unix_ns, 1_000_000_000)
         self._socket.send_multipart([self._topic, payload, stamp], zmq.DONTWAIT)
 
@@ -96,15 +95,39 @@ class PlotJuggler:
         self._context.term()
 
 
-def _tree(dictionary: Dictionary) -> tuple[dict[str, Any], list[tuple[dict[str, Any], str]]]:
-    """Nested maps, and for every quantity the map that holds it and its key there.
+def _template(dictionary: Dictionary) -> tuple[np.ndarray, np.ndarray]:
+    """The packed bytes of a sample up to what "stream" holds, and the places of each quantity's number (n, 8) in them.
+
+    Numbers are float64, so that all samples have the same bytes but for them: to fill these in takes a tenth of the
+    time of packing nested maps again.
+    """
+    tree, count = _tree(dictionary)
+    packer, starts = msgpack.Packer(autoreset=False), np.zeros(count, dtype=np.int64)
+
+    def pack(branch: dict[str, Any]) -> None:
+        for key, value in branch.items():
+            packer.pack(key)
+            if isinstance(value, dict):
+                packer.pack_map_header(len(value))
+                pack(value)
+            else:
+                packer.pack(0.0)
+                starts[value] = len(packer.bytes()) - 8
+
+    packer.pack_map_header(len(tree) + 1)
+    pack(tree)
+    packer.pack("stream")
+    return np.frombuffer(packer.bytes(), np.uint8).copy(), starts[:, None] + np.arange(8)
+
+
+def _tree(dictionary: Dictionary) -> tuple[dict[str, Any], int]:
+    """Nested maps with the place of every quantity, and how many there are.
 
     A name that is both a number and the start of others ("arm" and "arm.x") keeps its dots.
     """
     ids = set(dictionary.places)
     tree: dict[str, Any] = {}
-    leaves = []
-    for quantity in dictionary:
+    for place, quantity in enumerate(dictionary):
         branch, rest, path = tree, quantity.id, ""
         while "." in rest:
             key, tail = rest.split(".", 1)
@@ -112,8 +135,8 @@ def _tree(dictionary: Dictionary) -> tuple[dict[str, Any], list[tuple[dict[str, 
             if path in ids or not key or not tail:
                 break
             branch, rest = branch.setdefault(key, {}), tail
-        leaves.append((branch, rest))
-    return tree, leaves
+        branch[rest] = place
+    return tree, len(ids)
 
 
 def make(text: str, context: Context) -> PlotJuggler:
