@@ -20,9 +20,11 @@ def vector(name: str, value: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
             raise TypeError(given.dtype)
         array = np.array(given, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
-        raise ArgumentError(f"{name} must be numbers of shape {shape}, got {value!r:.80}.") from error
+        needed = f"numbers of shape {shape}" if shape else "one number"
+        raise ArgumentError(f"{name} must be {needed}, got {value!r:.80}.") from error
     if array.shape != shape:
-        raise ArgumentError(f"{name} has shape {array.shape}, but this model needs {shape}.")
+        needed = f"this model needs {shape}" if shape else "it must be one number"
+        raise ArgumentError(f"{name} has shape {array.shape}, but {needed}.")
     if not np.isfinite(array).all():
         place = next(i for i in np.ndindex(shape) if not np.isfinite(array[i]))
         index = f"[{', '.join(map(str, place))}]" if place else ""

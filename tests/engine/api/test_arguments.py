@@ -95,6 +95,14 @@ def test_every_call_checks_its_arrays(dynamics):
             call()
 
 
+@pytest.mark.parametrize(
+    ("value", "words"), [([1.0, 2.0], "has shape (2,), but it must be one number"), ("1", "one number")]
+)
+def test_one_number_is_asked_for_in_words(dynamics, value, words):
+    with refused("command['elbow']", words):
+        lj.Simulation(dynamics.system).command["elbow"] = value
+
+
 def test_lists_and_integers_are_numbers_and_arguments_stay_as_they_were(dynamics):
     q, v = [1, 0, 0, 0, 0, 0, 0, 0], [0] * 7
     mine = np.array(Q)
@@ -160,7 +168,7 @@ def test_singular_mass_matrix_is_reported_by_name():
         ({"dt": 0.0}, ("dt is 0", "positive")),
         ({"dt": -1e-3}, ("dt is -0.001", "positive")),
         ({"dt": np.nan}, ("dt is nan", "finite")),
-        ({"dt": "1 ms"}, ("dt must be numbers", "'1 ms'")),
+        ({"dt": "1 ms"}, ("dt must be one number", "'1 ms'")),
         ({"dt": [1e-3, 1e-3]}, ("dt has shape (2,)",)),
         ({"integrator": "rk5"}, ("no integrator is called 'rk5'", *INTEGRATORS)),
         ({"substeps": 0}, ("substeps is 0", f"1 to {MOST_SUBSTEPS}")),
