@@ -10,6 +10,7 @@ import gc
 import importlib
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,9 @@ from hypothesis import settings
 os.environ["LIMBERJACK_COMPILED_KERNELS"] = "1"
 importlib.import_module("limberjack.engine.compile.kernel")
 del os.environ["LIMBERJACK_COMPILED_KERNELS"]
+
+# FMUs that tests couple start the command of the package, also where its environment is not the active one.
+os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
 
 # Consoles and gateways that tests start keep their histories here, and not in the user's folder.
 _STATE = tempfile.TemporaryDirectory(prefix="lj-state-")

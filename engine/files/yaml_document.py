@@ -24,6 +24,8 @@ MAX_VALUES = 150_000
 _MOST_SHOWN = 60
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+#: what newer versions of libyaml say of brackets in brackets, before we see them
+_PARSERS_DEPTH = "maximum nesting depth"
 _INTEGER = re.compile(r"[-+]?[0-9]+\Z|0x[0-9a-fA-F]+\Z|0o[0-7]+\Z")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
 _WORDS: dict[str, Any] = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
@@ -115,6 +117,8 @@ def parse_document(text: str, file: str) -> Document:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"{file}:{mark.line + 1}" if mark else file
+        if _PARSERS_DEPTH in (error.problem or ""):
+            raise _too_deep(where) from None
         what = f"not valid YAML: {error.problem or error.context}"
         raise ModelError(what, where=where, remedy=_syntax_mend(text, mark)) from None
     except (yaml.YAMLError, ValueError) as error:
@@ -123,6 +127,11 @@ def parse_document(text: str, file: str) -> Document:
         what = f"not valid YAML: {str(error).splitlines()[0]}"
         raise ModelError(what, where=file, remedy="Remove characters that are not text") from None
     return Document(file, root)
+
+
+def _too_deep(where: str) -> ModelError:
+    remedy = "Write the model as docs/reference/model-format.md says"
+    return ModelError(f"nested deeper than {MAX_DEPTH} levels", where=where, remedy=remedy)
 
 
 def _syntax_mend(text: str, mark: Any) -> str:
@@ -164,7 +173,7 @@ class _Builder:
         if kind is yaml.AliasEvent:
             return self._alias(event, depth)
         if depth > MAX_DEPTH:
-            self._too_deep(event)
+            raise _too_deep(self._place(event))
         if event.tag:
             self._fail(event, f"the tag {event.tag[:_MOST_SHOWN]!r} is not allowed", "Remove the tag")
         before = self._count
@@ -188,17 +197,13 @@ class _Builder:
             remedy = "Use fewer aliases" if count > 1 else _SMALLER
             self._fail(event, f"{what} more than {MAX_VALUES} keys and values", remedy)
 
-    def _too_deep(self, event: Any) -> NoReturn:
-        what = f"nested deeper than {MAX_DEPTH} levels"
-        self._fail(event, what, "Write the model as docs/reference/model-format.md says")
-
     def _alias(self, event: Any, depth: int) -> Value:
         if event.anchor not in self._anchors:
             name = event.anchor[:_MOST_SHOWN]
             self._fail(event, f"alias '*{name}' has no finished anchor before it", "Set the anchor first")
         value, size = self._anchors[event.anchor]
         if depth + value.height > MAX_DEPTH:
-            self._too_deep(event)
+            raise _too_deep(self._place(event))
         self._add(size, event)
         return value
 
@@ -244,5 +249,8 @@ class _Builder:
         self._add(1, event)
         return str(event.value)
 
+    def _place(self, event: Any) -> str:
+        return f"{self._file}:{event.start_mark.line + 1}"
+
     def _fail(self, event: Any, what: str, remedy: str) -> NoReturn:
-        raise ModelError(what, where=f"{self._file}:{event.start_mark.line + 1}", remedy=remedy)
+        raise ModelError(what, where=self._place(event), remedy=remedy)
