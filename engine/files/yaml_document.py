@@ -18,6 +18,8 @@ from limberjack.engine.common.errors import ModelError
 from limberjack.engine.files.bounded_file import read_bytes
 
 MAX_DEPTH = 32
+_TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
+_AS_DOCUMENTED = "Write the model as docs/reference/model-format.md says"
 #: keys and values in the file, with every alias counted as often as it is used
 MAX_VALUES = 150_000
 #: letters of a key that messages show
@@ -115,6 +117,8 @@ def parse_document(text: str, file: str) -> Document:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"{file}:{mark.line + 1}" if mark else file
+        if "nesting depth" in str(error.problem):  # libyaml's own bound comes before that of `_Builder`
+            raise ModelError(_TOO_DEEP, where=where, remedy=_AS_DOCUMENTED) from None
         what = f"not valid YAML: {error.problem or error.context}"
         raise ModelError(what, where=where, remedy=_syntax_mend(text, mark)) from None
     except (yaml.YAMLError, ValueError) as error:
@@ -189,8 +193,7 @@ class _Builder:
             self._fail(event, f"{what} more than {MAX_VALUES} keys and values", remedy)
 
     def _too_deep(self, event: Any) -> NoReturn:
-        what = f"nested deeper than {MAX_DEPTH} levels"
-        self._fail(event, what, "Write the model as docs/reference/model-format.md says")
+        self._fail(event, _TOO_DEEP, _AS_DOCUMENTED)
 
     def _alias(self, event: Any, depth: int) -> Value:
         if event.anchor not in self._anchors:
