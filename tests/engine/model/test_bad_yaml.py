@@ -210,6 +210,9 @@ def test_hostile_text(content, words, tmp_path):
 def test_files_that_are_not_there_or_of_no_known_kind(tmp_path):
     with pytest.raises(ModelError, match="does not exist"):
         load(tmp_path / "missing.yaml")
+    (tmp_path / "arm.yaml").write_text("")
+    with pytest.raises(ModelError, match=r"does not exist.*did you mean '.*arm\.yaml'"):
+        load(tmp_path / "arm.yml")
     (tmp_path / "dir.yaml").mkdir()
     with pytest.raises(ModelError, match="not a file but a folder"):
         load(tmp_path / "dir.yaml")
