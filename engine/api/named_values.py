@@ -200,7 +200,7 @@ class Outputs(Mapping[str, "float | np.ndarray"]):
 
 def _shown(values: Mapping[str, float | np.ndarray]) -> str:
     """The first entries, as those of a dict, and how many there are."""
-    some = ", ".join(f"'{name}': {values[name]}" for name in islice(values, _SHOWN))
+    some = ", ".join(f"'{name}': {_text(values[name])}" for name in islice(values, _SHOWN))
     return f"{{{some}{f', … {len(values)} in all' if len(values) > _SHOWN else ''}}}"
 
 
@@ -210,6 +210,11 @@ def _surveyed_as(number: Number) -> str:
     if kind == "node":
         return f"{owner}.{'velocity' if leaf.endswith('velocity') else leaf}"
     return kind if kind == "momentum" else number.id
+
+
+def _text(value: float | np.ndarray) -> str:
+    """A number, or an array on one line."""
+    return str(value) if isinstance(value, float) else np.array2string(value, precision=6, max_line_width=1000)
 
 
 def assign(parameters: MutableMapping[str, float], values: Mapping[str, float]) -> None:

@@ -124,6 +124,7 @@ def test_what_a_notebook_shows_of_a_model_and_its_values(sim):
     assert repr(sim.system) == "System('arm', 3 bodies, 8 coordinates, 7 velocities, 0 loops)"
     assert repr(sim.command) == "{'drive': 0.5, 'drive.rate': 0.0, 'drive.torque': 0.0}"
     assert repr(sim.output).startswith("{'angle': 0.0, 'base.position': [0. 0. 0.], ")
+    assert "\n" not in repr(sim.output)
     some = lj.Simulation(lj.load(files("limberjack.examples") / "torque_arm.yaml")).parameters
     assert repr(some).endswith(f", … {len(some)} in all}}")
     assert repr(some).count(": ") == 20

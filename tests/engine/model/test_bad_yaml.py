@@ -219,6 +219,12 @@ def test_files_that_are_not_there_or_of_no_known_kind(tmp_path):
     (tmp_path / "arm.sdf").write_text("")
     with pytest.raises(ModelError, match="unknown kind of model file '.sdf'"):
         load(tmp_path / "arm.sdf")
+    with pytest.raises(ModelError, match=r"arm: the name does not end in a format.*did you mean '.*arm\.yaml'"):
+        load(tmp_path / "arm")
+    with pytest.raises(ModelError, match="^load: this is a text of 1000[0-9] letters, not a path"):
+        load("a: 1\n" + "x" * 10000)
+    with pytest.raises(ModelError, match="does not end in a format"):
+        load(".")
     big = tmp_path / "big.yaml"
     big.write_bytes(b"#" * (16 * 1024 * 1024 + 1))
     with pytest.raises(ModelError, match="larger than 16 MiB"):
