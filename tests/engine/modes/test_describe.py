@@ -146,6 +146,14 @@ def test_the_command_refuses_what_it_cannot_do(tmp_path, capsys):
     assert main(["modes", str(tmp_path / "mast.npz"), "-o", "b.npz"]) == 2
     assert "holds modal data already" in capsys.readouterr().err
     assert main(["modes", str(tmp_path / "mast.npz"), "--table", str(tmp_path / "a.txt")]) == 2
+    assert "end its name in .csv" in capsys.readouterr().err
+    assert main(["modes", str(path), "--plot", str(tmp_path / "a.xyz")]) == 2
+    said = capsys.readouterr()
+    assert "a.xyz: not a picture that can be drawn; end its name in .png, .pdf, .svg." in said.err
+    assert not said.out  # before the work
+    (tmp_path / "arm.yaml").write_text("limberjack: 1\nname: arm\n")
+    assert main(["modes", str(tmp_path / "arm.yaml")]) == 2
+    assert "arm.yaml:1, limberjack: this is a model, not a description of modes" in capsys.readouterr().err
 
 
 def test_json_schema_accepts_descriptions(tmp_path, capsys):
