@@ -126,11 +126,19 @@ class Description:
         if isinstance(values, Mapping):
             index = self.index["command"]
             places = np.array([find(index, name, "command") for name in values], dtype="<u4")
-            return places.tobytes(), _finite(np.array(list(values.values()), dtype="<f8"), list(values))
+            return places.tobytes(), _finite(_numbers(values), list(values))
         vector, names = np.asarray(values, FLOAT64), self.names["command"]
         if vector.shape != (len(names),):
             raise ArgumentError(f"command has shape {vector.shape}; it must be ({len(names)},).")
         return None, _finite(vector, names)
+
+
+def _numbers(values: Mapping[str, float]) -> np.ndarray:
+    """The values of commands by name, for the wire."""
+    try:
+        return np.array(list(values.values()), dtype="<f8")
+    except (TypeError, ValueError):
+        raise ArgumentError(f"each command must be one number, got {dict(values)!r:.200}.") from None
 
 
 def _finite(vector: np.ndarray, names: Sequence[str]) -> bytes:
@@ -187,7 +195,13 @@ class State:
         return self._part("command")
 
     def __getitem__(self, name: str) -> float:
-        """A coordinate by name."""
+        """A coordinate by name; the error for an output or a velocity says how to read it."""
+        index = self._description.index
+        if name not in index["q"]:
+            elsewhere = {"output": {*index["outputs"], *self._description.sensors}, "velocity": index["v"]}
+            for part, names in elsewhere.items():
+                if name in names:
+                    raise ArgumentError(f"{name!r} is not a coordinate; read state.{part}[{name!r}].")
         return self.coordinate[name]
 
     @property

@@ -47,7 +47,7 @@ def export_fmu(
     system: System,
     path: str | os.PathLike[str],
     *,
-    fmi: str = "3.0",
+    fmi: str | float = "3.0",
     scalar: bool = False,
     coupling: str = "embedded",
     platforms: str | Sequence[str] | None = None,
@@ -64,7 +64,8 @@ def export_fmu(
     """Write an FMU of a model and return its path.
 
     system : from `limberjack.load`; path : of the .fmu file
-    fmi : "3.0" or "2.0"; scalar : FMI 3 with a variable for every number instead of arrays (FMI 2 has no others)
+    fmi : "3.0" or "2.0", also as a number; scalar : FMI 3 with a variable for every number instead of arrays (FMI 2 has
+        no others)
     coupling : "embedded", the engine inside, Co-Simulation and Model Exchange; "process", a thin FMU that talks to a
         `limberjack run` engine process, Co-Simulation
     platforms : names such as "x86_64-linux", "host", or "all"; None takes all for the embedded coupling, and the host
@@ -85,7 +86,7 @@ def export_fmu(
 
 def _choice(
     system: System,
-    fmi: str,
+    fmi: str | float,
     scalar: bool,
     coupling: str,
     platforms: str | Sequence[str] | None,
@@ -93,7 +94,8 @@ def _choice(
     integrator: str | None,
     substeps: int,
 ) -> _Choice:
-    if fmi not in _FMI:
+    version = _FMI.get(str(fmi))
+    if version is None:
         raise ArgumentError(f"FMI {fmi!r} cannot be written; choose '3.0' or '2.0'.")
     if coupling not in COUPLINGS:
         raise ArgumentError(f"no coupling is called {coupling!r}; choose one of {', '.join(COUPLINGS)}.")
@@ -103,8 +105,8 @@ def _choice(
     return _Choice(
         steps,
         build(steps.system),
-        _FMI[fmi],
-        "scalar" if scalar or _FMI[fmi] == "2.0" else "arrays",
+        version,
+        "scalar" if scalar or version == "2.0" else "arrays",
         cast(Coupling, coupling),
         chosen(platforms),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from limberjack.engine.model.catalogue.catalogue import catalogue
 from limberjack.engine.model.catalogue.number import Number
 from limberjack.engine.model.catalogue.parameters import Parameter, parameters
 from limberjack.engine.tables import plant as layout
+
+#: entries that are shown of a mapping; models have thousands
+_SHOWN = 20
 
 
 class Commands(MutableMapping[str, float]):
@@ -45,6 +49,9 @@ class Commands(MutableMapping[str, float]):
 
     def __len__(self) -> int:
         return len(self._index)
+
+    def __repr__(self) -> str:
+        return _shown(self)
 
 
 class Parameters(MutableMapping[str, float]):
@@ -142,6 +149,9 @@ class Parameters(MutableMapping[str, float]):
     def __len__(self) -> int:
         return len(self._index)
 
+    def __repr__(self) -> str:
+        return _shown(self)
+
 
 class Outputs(Mapping[str, "float | np.ndarray"]):
     """Output name → value at the present state: sensors ("load"), also by component ("load.nx"), nodes, energies."""
@@ -184,6 +194,15 @@ class Outputs(Mapping[str, "float | np.ndarray"]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
+    def __repr__(self) -> str:
+        return _shown(self)
+
+
+def _shown(values: Mapping[str, float | np.ndarray]) -> str:
+    """The first entries, as those of a dict, and how many there are."""
+    some = ", ".join(f"'{name}': {_text(values[name])}" for name in islice(values, _SHOWN))
+    return f"{{{some}{f', … {len(values)} in all' if len(values) > _SHOWN else ''}}}"
+
 
 def _surveyed_as(number: Number) -> str:
     """The output that a number of a survey is part of: nodes' velocities, and momentum, are [angular, linear]."""
@@ -191,6 +210,11 @@ def _surveyed_as(number: Number) -> str:
     if kind == "node":
         return f"{owner}.{'velocity' if leaf.endswith('velocity') else leaf}"
     return kind if kind == "momentum" else number.id
+
+
+def _text(value: float | np.ndarray) -> str:
+    """A number, or an array on one line."""
+    return str(value) if isinstance(value, float) else np.array2string(value, precision=6, max_line_width=1000)
 
 
 def assign(parameters: MutableMapping[str, float], values: Mapping[str, float]) -> None:

@@ -20,6 +20,7 @@ MAX_BYTES = 16 * 1024 * 1024
 #: bytes at the end of an archive that say where its table is; bytes of an entry, generously
 _ZIP_TAIL, _ZIP_ENTRY = 22 + 20 + 56 + 65535, 512
 
+_YAML = (".yaml", ".yml")
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a named pipe"),
@@ -48,9 +49,10 @@ def size_of(path: Path, most: int = MAX_BYTES, remedy: str = "Give a smaller fil
 
 def _meant(path: Path) -> str:
     """The file of the same kind beside it that may have been meant, as the end of a sentence; "" if there is none."""
+    same_kind = _YAML if path.suffix in _YAML else path.suffix
     try:
         with os.scandir(path.parent) as entries:
-            names = [entry.name for entry in islice(entries, MOST_NAMES) if entry.name.endswith(path.suffix)]
+            names = [entry.name for entry in islice(entries, MOST_NAMES) if entry.name.endswith(same_kind)]
     except (OSError, ValueError):
         return ""
     near = nearest(path.name, names)

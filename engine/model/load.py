@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from limberjack.engine.algebra.rotations import from_quaternion
 from limberjack.engine.common.errors import ModelError, ModelWarning
+from limberjack.engine.files.bounded_file import is_there
 from limberjack.engine.files.numbers import usable
 from limberjack.engine.files.xml_document import read_xml
 from limberjack.engine.model.archive import SUFFIX as ARCHIVE
@@ -77,6 +78,9 @@ def load(
             raise ModelError(f"{name} is {value!r:.40}", where="load", remedy="Give True, False or None")
     if not isinstance(path, (str, os.PathLike)):
         raise ModelError(f"{path!r:.80} is not a path", where="load", remedy="Give the path of a model file")
+    if isinstance(path, str) and "\n" in path:
+        what = f"this is a text of {len(path)} letters, not a path"
+        raise ModelError(what, where="load", remedy="Write it to a .yaml file, and give the path")
     system, by_file, locate = _read(Path(path), mimic, bool(contacts))
     strict = by_file if strict is None else strict
     policy: InertiaPolicy = "refuse" if strict is None and _refuses(Path(path)) else "warn"
@@ -113,8 +117,7 @@ def _read(path: Path, mimic: Mimic, contacts: bool) -> tuple[System, bool | None
     if suffix == ARCHIVE:
         return read_archive(path), None, plain_locate
     if suffix not in (".urdf", ".xml"):
-        what = f"unknown kind of model file '{suffix}'"
-        raise ModelError(what, where=str(path), remedy=f"Use one of: {SUFFIXES}")
+        raise _unknown_kind(path)
     root = read_xml(path)
     if root.tag == "robot":
         return read_urdf(root, str(path), mimic, contacts), None, plain_locate
@@ -123,6 +126,15 @@ def _read(path: Path, mimic: Mimic, contacts: bool) -> tuple[System, bool | None
 
         return read_mjcf(path, contacts), None, plain_locate
     root.fail(f"the root element is <{root.tag}>", "Give a URDF (<robot>) or an MJCF (<mujoco>) file")
+
+
+def _unknown_kind(path: Path) -> ModelError:
+    """About a name without an ending that says the format, with the file beside it that may have been meant."""
+    what = f"unknown kind of model file '{path.suffix.lower()}'" if path.suffix else "the name does not end in a format"
+    endings = SUFFIXES.split(", ") if path.name else ()
+    meant = [name for name in map(path.with_suffix, endings) if is_there(name)]
+    hint = f"; did you mean '{meant[0]}'?" if meant else ""
+    return ModelError(what, where=str(path), remedy=f"Use one of: {SUFFIXES}{hint}")
 
 
 def _pull(system: System, gravity: ArrayLike | None) -> System:

@@ -108,6 +108,15 @@ class System:
     magnetic_fields: tuple[MagneticField, ...] = ()
     contacts: tuple[Contact, ...] = ()
 
+    def __repr__(self) -> str:
+        parts = (
+            (len(self.bodies), "bodies"),
+            (self.nq, "coordinates"),
+            (self.nv, "velocities"),
+            (len(self.loops), "loops"),
+        )
+        return f"System('{self.name}', {', '.join(f'{count} {what}' for count, what in parts)})"
+
     @cached_property
     def nq(self) -> int:
         """Number of coordinates."""

@@ -48,6 +48,11 @@ def read_description(path: str | Path) -> tuple[DescriptionSpec, Document]:
     if not isinstance(content, dict):
         remedy = "Begin with 'limberjack_modes: 1'; see docs/how-to/modes.md"
         raise ModelError("the file is not a mapping of fields", where=document.place(()), remedy=remedy)
+    if "limberjack" in content and "limberjack_modes" not in content:
+        remedy = "Give the description of a flexible body; see docs/how-to/modes.md"
+        raise ModelError(
+            "this is a model, not a description of modes", where=document.place(("limberjack",)), remedy=remedy
+        )
     try:
         return DescriptionSpec.model_validate(content), document
     except ValidationError as error:

@@ -57,8 +57,12 @@ def _words(detail: ErrorDetails, path: Path) -> tuple[str, str]:
             return f"{shown} is not {words}", f"Give {words}"
     if kind == "literal_error":
         return f"unknown {field} {shown}", f"Use one of: {context['expected']}".replace(" or ", ", ")
-    if kind.startswith("union_tag"):
-        return f"{field}: the type {context.get('tag', 'is not given')}", f"Use one of: {context.get('expected_tags')}"
+    if kind == "union_tag_not_found":
+        return "'type' is missing", f"Give the type; {PAGE}"
+    if kind == "union_tag_invalid":
+        close = nearest(context["tag"], context["expected_tags"].replace("'", "").split(", "), 1)
+        meant = f"; did you mean '{close[0]}'?" if close else ""
+        return f"unknown type {context['tag']!r:.60}", f"Use one of: {context['expected_tags']}{meant}"
     if kind in ("too_short", "too_long"):
         bound = context.get("min_length", context.get("max_length"))
         words = "at least" if kind == "too_short" else "at most"

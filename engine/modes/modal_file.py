@@ -47,7 +47,7 @@ def write_modal_data(data: ModalData, path: str | Path) -> Path:
     data : the modal data;  path : the file, ending in .npz. Raises ModelError for another suffix, OSError
     """
     path = Path(path)
-    _check_suffix(path)
+    check_suffix(path)
     content: dict[str, Any] = {"format": FORMAT, "version": VERSION, "units": json.dumps(UNITS)}
     content |= {name: getattr(data, name) for name in _TEXTS}
     content |= {name: np.array(getattr(data, name), dtype=np.str_) for name in _NAMES}
@@ -71,7 +71,7 @@ def read_modal_data(path: str | Path) -> ModalData:
     path : the file, .npz. Raises ModelError with file, array, cause and remedy for whatever does not fit
     """
     path = Path(path)
-    _check_suffix(path)
+    check_suffix(path)
     arrays = _arrays(path)
     given: dict[str, Any] = {name: _text(path, name, arrays[name]) for name in _TEXTS}
     given |= {name: _names(path, name, arrays[name]) for name in _NAMES if name in arrays}
@@ -94,7 +94,8 @@ def _fail(path: Path, place: str, what: str, remedy: str) -> NoReturn:
     raise ModelError(what, where=f"{path}, {place}" if place else str(path), remedy=remedy)
 
 
-def _check_suffix(path: Path) -> None:
+def check_suffix(path: Path) -> None:
+    """ModelError for a name that is not that of modal data."""
     if path.suffix.lower() != ".npz":
         _fail(path, "", "modal data are a NumPy archive", "Give a file name that ends in .npz")
 

@@ -30,8 +30,9 @@ def compile_library(code: Path, library: Path) -> None:
         raise RuntimeError(f"{code} does not compile:\n{done.stderr}")
 
 
-def build(fmu: Path) -> Path:
+def build(fmu: str | Path) -> Path:
     """Make the FMU for this platform; returns its path."""
+    fmu = Path(fmu)
     system, suffix = SYSTEMS[platform.system()]
     code, library = HERE / "joint_controller.c", f"joint_controller{suffix}"
     with tempfile.TemporaryDirectory() as folder:

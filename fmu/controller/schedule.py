@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.api.stepping import MOST_STEPS
+from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.fmu.controller.sources import Reader, Source, find, signals_of
 
@@ -65,6 +66,8 @@ class Trace(Mapping[str, np.ndarray]):
         self._signals = dict(signals)
 
     def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self._signals:
+            arguments.index_of("signal of the log", name, self._signals)
         return self._signals[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -72,6 +75,9 @@ class Trace(Mapping[str, np.ndarray]):
 
     def __len__(self) -> int:
         return len(self._signals)
+
+    def __repr__(self) -> str:
+        return f"Trace of {len(self.time)} rows: time, {', '.join(self._signals)}"
 
 
 def cosimulate(
@@ -101,7 +107,7 @@ def cosimulate(
     """
     _check_arguments(simulation, controllers)
     steps = _steps("duration", duration, simulation, 0)
-    every = _steps("log_period", _log_period(simulation, controllers, log_period), simulation, 1)
+    every = _every(simulation, controllers, log_period)
     for controller in controllers:
         if controller.simulation is None:
             controller.start(simulation)
@@ -157,10 +163,14 @@ def _steps(label: str, seconds: float, simulation: Simulation, least: int) -> in
     return round(ratio)
 
 
-def _log_period(simulation: Simulation, controllers: Sequence[Controller], wanted: float | None) -> float:
+def _every(simulation: Simulation, controllers: Sequence[Controller], wanted: float | None) -> int:
+    """Steps between rows of the log; an error names what the user gave, a period of the log or of a controller."""
     if wanted is not None:
-        return wanted
-    return min((controller.period for controller in controllers), default=simulation.dt)
+        return _steps("log_period", wanted, simulation, 1)
+    if not controllers:
+        return 1
+    fastest = min(controllers, key=lambda controller: controller.period)
+    return _steps(f"the period of '{fastest.name}'", fastest.period, simulation, 1)
 
 
 def _check_commands(simulation: Simulation, controllers: Sequence[Controller]) -> None:

@@ -150,10 +150,10 @@ def _events(spec: schema.EventSpec | schema.NoEventSpec, evidence: Evidence) -> 
     least = spec.least if isinstance(spec, schema.EventSpec) else 0
     dropped = 0 if least else evidence.log.dropped
     passed = len(found) >= least if least else not found and not dropped
-    what = f"{len(found)} event{'s' * (len(found) != 1)} '{spec.kind}' of '{spec.source}'"
+    what = f"{len(found)} event{'s' * (len(found) != 1)} '{spec.kind}'" + f" of '{spec.source}'" * (spec.source != "*")
     first = f", the first at {found[0].time:.6g} s: {found[0].source}: {found[0].text}" if found else ""
-    wanted = f"; at least {least} must be" if least else "; none may be"
-    wanted += f", and {dropped} events found no room in the log" if dropped else ""
+    wanted = f"; at least {least} required" if least else "; none is allowed"
+    wanted += f", and {dropped} event{'s' * (dropped != 1)} found no room in the log" if dropped else ""
     time = found[0].time if found else float("nan")
     return Verdict(spec.name, passed, what + first + wanted, float(len(found)), float(least), time)
 

@@ -49,9 +49,10 @@ def _facts(scenario: Scenario, built: Built, outcome: Outcome, seed: int) -> str
     simulation, executive = built.executive.simulation, built.executive
     pace = f"paced by the clock, {executive.policy.policy}" if executive.paced else "in lockstep"
     shown = scenario.spec.requirements
+    velocities = "1 velocity" if simulation.system.nv == 1 else f"{simulation.system.nv} velocities"
     rows = [
         *[("requirement" + "s" * (len(shown) > 1), ", ".join(shown))] * bool(shown),
-        ("model", f"{simulation.system.name} ({simulation.system.nv} velocities), hash {simulation.model_hash}"),
+        ("model", f"{simulation.system.name} ({velocities}), hash {simulation.model_hash}"),
         ("step", f"{simulation.dt:g} s, {simulation.integrator}, {executive.steps} in a frame; {pace}"),
         ("simulated", f"{simulation.time:.6g} s of {scenario.spec.duration:g} s; {outcome.reason}. {outcome.text}"),
         ("seed", str(seed)),

@@ -42,6 +42,8 @@ def test_commands_by_name_hold_their_values(engine, endpoint):
         assert state.velocity["j1"] == state.v[1]
         assert state.effort["shoulder"] == state.tau[0]
         assert state.output["shoulder.angle"] == state.outputs[0]
+        with pytest.raises(ArgumentError, match=r"not a coordinate; read state.output\['shoulder.angle'\]"):
+            state["shoulder.angle"]
 
 
 def test_unknown_names_and_bad_values_are_explained_before_anything_is_sent(engine, endpoint):
@@ -52,6 +54,8 @@ def test_unknown_names_and_bad_values_are_explained_before_anything_is_sent(engi
             client.step(1, {"sholder": 1.0})
         with pytest.raises(ArgumentError, match="'j1' is nan"):
             client.step(1, {"j1": float("nan")})
+        with pytest.raises(ArgumentError, match="each command must be one number, got {'j1': 'fast'}"):
+            client.step(1, {"j1": "fast"})
         with pytest.raises(ArgumentError, match="shape"):
             client.step(1, [1.0])
         assert server.service.received == received

@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from importlib.resources import files
 from pathlib import Path
 
 import llvmlite.binding as llvm
 import pytest
 
+import limberjack as lj
 from limberjack.engine.common.errors import ArgumentError, MissingExtraError
 from limberjack.engine.compile import build, link, objects, store, targets
 from limberjack.fmu import binaries
@@ -25,6 +27,15 @@ def cache(monkeypatch, tmp_path) -> Path:
     for module in (binaries, build, link):
         monkeypatch.setattr(module, "cache_folder", lambda: folder)
     return folder
+
+
+@pytest.mark.parametrize("version", ["2.0", "3", 2, 3.0])
+def test_an_fmi_version_may_be_a_number(version, tmp_path):
+    arm = lj.load(files("limberjack.examples") / "torque_arm.yaml")
+    with pytest.raises(ArgumentError, match="for platform 'amiga'"):  # the version has passed before that
+        lj.export_fmu(arm, tmp_path / "arm.fmu", fmi=version, platforms="amiga")
+    with pytest.raises(ArgumentError, match=r"FMI 4 cannot be written; choose '3.0' or '2.0'\."):
+        lj.export_fmu(arm, tmp_path / "arm.fmu", fmi=4, platforms="amiga")
 
 
 @pytest.mark.long

@@ -387,11 +387,20 @@ def test_what_a_schedule_refuses(pid2, sim, tmp_path):
             one.run(sim, float("nan"))
         with pytest.raises(lj.UnknownNameError, match="did you mean 'elbow'"):
             one.run(sim, 0.1, log=["ellbow"])
+        with (
+            pid(pid2, name="odd", period=0.0105) as odd,
+            pytest.raises(lj.ArgumentError, match="period of 'odd' is 0.01"),
+        ):
+            odd.run(sim, 0.1)
+        trace = cosimulate(sim, [], 0.001, log=["elbow", "q"])
+        assert repr(trace) == "Trace of 2 rows: time, elbow, q"
+        with pytest.raises(lj.UnknownNameError, match="did you mean 'elbow'"):
+            trace["ellbow"]
         with pytest.raises(lj.ArgumentError, match="another simulation"):
             one.step(fmus.pendulum(tmp_path))
         with pytest.raises(lj.ArgumentError, match="exchanges next at t = 0.01"):
             one.exchange(sim)
-        sim.step(11)
+        sim.step(10)
         with pytest.raises(lj.ArgumentError, match="is at t = 0.011"):
             one.step(sim)
 

@@ -296,11 +296,12 @@ def test_events_and_runs_that_end_early():
     assert not verdict(of("event", kind="trip", least=2), log).passed
     assert not verdict(of("event", kind="trip", start=2.5), log).passed
     assert not verdict(of("no_event", kind="trip"), log).passed
+    assert verdict(of("no_event", kind="trip", until=1.9), log).text == "0 events 'trip'; none is allowed"
     assert verdict(of("no_event", kind="trip", until=1.9), log).passed
     full = EventLog(most=0)
     full.add(Event(2.0, "trip", "speed", "too fast"))
     found = verdict(of("no_event", kind="trip"), full)
-    assert (found.passed, found.text[-40:]) == (False, "may be, and 1 events found no room in the log"[-40:])
+    assert (found.passed, found.text[-40:]) == (False, "lowed, and 1 event found no room in the log"[-40:])
     found = verdict(of("bounds", "x", upper=9.0, until=11.0))
     assert (found.word, found.text[:45]) == ("undecided", "the run ended at 10 s, before 11 s; until the")
 

@@ -10,18 +10,20 @@ import numpy as np
 
 from limberjack.commands.console import open_console
 from limberjack.commands.modes_plot import plot_modes
+from limberjack.commands.run import PICTURES
 from limberjack.commands.tables import new_table
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.modes.data import ModalData
 from limberjack.engine.modes.describe import modal_data_of, write_unit_loads
 from limberjack.engine.modes.effective_mass import DIRECTIONS, EffectiveMass, effective_mass
 from limberjack.engine.modes.inertia_range import CARRIER, Ranges, ranges
-from limberjack.engine.modes.modal_file import read_modal_data, write_modal_data
+from limberjack.engine.modes.modal_file import check_suffix, read_modal_data, write_modal_data
 
 
 def modes(options: argparse.Namespace) -> None:
     """Make modal data from a description, or read them; print the report, write file, table and picture."""
     source: Path = options.source
+    _check_targets(options)
     if options.unit_loads is not None:
         _write_loads(source, options.unit_loads)
         return
@@ -44,6 +46,18 @@ def modes(options: argparse.Namespace) -> None:
     if options.plot is not None:
         plot_modes(data, options.plot)
         console.print(f"{options.plot}", highlight=False, soft_wrap=True)
+
+
+def _check_targets(options: argparse.Namespace) -> None:
+    """Names of files to write, before minutes of work; ArgumentError or ModelError for an ending of another format."""
+    if options.out is not None:
+        check_suffix(options.out)
+    if options.table is not None and options.table.suffix.lower() != ".csv":
+        raise ArgumentError(f"--table {options.table}: the table is comma-separated text; end its name in .csv.")
+    if options.plot is not None and options.plot.suffix.lower() not in PICTURES:
+        raise ArgumentError(
+            f"--plot {options.plot}: not a picture that can be drawn; end its name in {', '.join(PICTURES)}."
+        )
 
 
 def _write_loads(source: Path, out: Path) -> None:
@@ -116,9 +130,7 @@ def _size(value: float, turned: bool) -> str:
 
 
 def write_table(table: EffectiveMass, reach: Ranges, path: Path) -> None:
-    """The report as a .csv file. Raises ArgumentError for another suffix, OSError."""
-    if path.suffix.lower() != ".csv":
-        raise ArgumentError(f"--table {path}: the table is comma-separated text; give a name that ends in .csv.")
+    """The report as a .csv file. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     header = [
         "mode",

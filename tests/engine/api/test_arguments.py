@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -116,6 +117,17 @@ def test_unknown_node_offers_the_nearest_name(dynamics, call):
         getattr(dynamics, call)("tpi", Q)
     with refused("no body or node is called 'zzzzz'", "there are 4: base, link, tool, tip"):
         getattr(dynamics, call)("zzzzz", Q)
+
+
+def test_what_a_notebook_shows_of_a_model_and_its_values(sim):
+    sim.command["drive"] = 0.5
+    assert repr(sim.system) == "System('arm', 3 bodies, 8 coordinates, 7 velocities, 0 loops)"
+    assert repr(sim.command) == "{'drive': 0.5, 'drive.rate': 0.0, 'drive.torque': 0.0}"
+    assert repr(sim.output).startswith("{'angle': 0.0, 'base.position': [0. 0. 0.], ")
+    assert "\n" not in repr(sim.output)
+    some = lj.Simulation(lj.load(files("limberjack.examples") / "torque_arm.yaml")).parameters
+    assert repr(some).endswith(f", … {len(some)} in all}}")
+    assert repr(some).count(": ") == 20
 
 
 @pytest.mark.parametrize(

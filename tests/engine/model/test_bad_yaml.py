@@ -210,12 +210,21 @@ def test_hostile_text(content, words, tmp_path):
 def test_files_that_are_not_there_or_of_no_known_kind(tmp_path):
     with pytest.raises(ModelError, match="does not exist"):
         load(tmp_path / "missing.yaml")
+    (tmp_path / "arm.yaml").write_text("")
+    with pytest.raises(ModelError, match=r"does not exist.*did you mean '.*arm\.yaml'"):
+        load(tmp_path / "arm.yml")
     (tmp_path / "dir.yaml").mkdir()
     with pytest.raises(ModelError, match="not a file but a folder"):
         load(tmp_path / "dir.yaml")
     (tmp_path / "arm.sdf").write_text("")
     with pytest.raises(ModelError, match="unknown kind of model file '.sdf'"):
         load(tmp_path / "arm.sdf")
+    with pytest.raises(ModelError, match=r"arm: the name does not end in a format.*did you mean '.*arm\.yaml'"):
+        load(tmp_path / "arm")
+    with pytest.raises(ModelError, match="^load: this is a text of 1000[0-9] letters, not a path"):
+        load("a: 1\n" + "x" * 10000)
+    with pytest.raises(ModelError, match="does not end in a format"):
+        load(".")
     big = tmp_path / "big.yaml"
     big.write_bytes(b"#" * (16 * 1024 * 1024 + 1))
     with pytest.raises(ModelError, match="larger than 16 MiB"):

@@ -76,7 +76,13 @@ def test_a_frame(tmp_path):
         (("poisson: 0.3, ", ""), "frame.materials[0]", "give poisson or shear"),
         (("poisson: 0.3, ", "poisson: 0.3, shear: 1e9, "), "frame.materials[0]", "one of them"),
         (("poisson: 0.3", "poison: 0.3"), "frame.materials[0].poison", "did you mean 'poisson'"),
-        (("type: rectangle", "type: oval"), "frame.sections[0]", "oval"),
+        (
+            ("type: rectangle", "type: oval"),
+            "frame.sections[0]",
+            "unknown type 'oval'. Use one of: 'general', 'rectangle'",
+        ),
+        (("type: rectangle", "type: rectangel"), "frame.sections[0]", "did you mean 'rectangle'?"),
+        (("type: rectangle, ", ""), "frame.sections[0]", "'type' is missing"),
         (("width: 0.02, ", ""), "frame.sections[0].width", "'width' is missing"),
         (("inner: 0.018", "inner: 0.03"), "frame.sections[1]", "not below the outer radius"),
         (("to: tip", "to: top"), "frame.beams[0].to", "there is no node 'top'. Use one of: 'root', 'tip'"),
@@ -140,6 +146,14 @@ def test_the_command_refuses_what_it_cannot_do(tmp_path, capsys):
     assert main(["modes", str(tmp_path / "mast.npz"), "-o", "b.npz"]) == 2
     assert "holds modal data already" in capsys.readouterr().err
     assert main(["modes", str(tmp_path / "mast.npz"), "--table", str(tmp_path / "a.txt")]) == 2
+    assert "end its name in .csv" in capsys.readouterr().err
+    assert main(["modes", str(path), "--plot", str(tmp_path / "a.xyz")]) == 2
+    said = capsys.readouterr()
+    assert "a.xyz: not a picture that can be drawn; end its name in .png, .pdf, .svg." in said.err
+    assert not said.out  # before the work
+    (tmp_path / "arm.yaml").write_text("limberjack: 1\nname: arm\n")
+    assert main(["modes", str(tmp_path / "arm.yaml")]) == 2
+    assert "arm.yaml:1, limberjack: this is a model, not a description of modes" in capsys.readouterr().err
 
 
 def test_json_schema_accepts_descriptions(tmp_path, capsys):
