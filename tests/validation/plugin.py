@@ -1,4 +1,8 @@
-"""`pytest --validation-report=FOLDER` writes the validation report of a run; `-m validation` selects its tests."""
+"""`pytest --validation-report=FOLDER` writes the validation report of a run; `-m validation` selects its tests.
+
+A run may have two parts: the first keeps its results with `--validation-keep=FILE`; the second reports them beside its
+own with `--validation-earlier=FILE`, and leaves out the tests that have passed in the first.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from tests.validation import figures
+from tests.validation import figures, parts
 from tests.validation.contents import contents, means
 from tests.validation.results import PASSED, Case, Run, findings
 
-OPTION, PDF = "--validation-report", "--validation-pdf"
+OPTION, PDF, KEEP, EARLIER = "--validation-report", "--validation-pdf", "--validation-keep", "--validation-earlier"
 #: what a worker of xdist hands over: the names of its tests, before some were deselected
 _COLLECTED = "validation_collected"
 _FIGURES = "validation_figures"
@@ -22,14 +26,16 @@ _FIGURES = "validation_figures"
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(OPTION, type=Path, metavar="FOLDER", help="write the validation report of this run to FOLDER")
     parser.addoption(PDF, action="store_true", help="write it as PDF as well, which needs WeasyPrint")
+    parser.addoption(KEEP, type=Path, metavar="FILE", help="keep this run's results for the report of a later part")
+    parser.addoption(EARLIER, type=Path, metavar="FILE", help="report these results of an earlier part too")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "validation: the validation report is about it (added by tests/validation)")
-    config.pluginmanager.register(_Collection(config), "validation-collection")
-    folder = config.getoption(OPTION)
-    if folder and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(_Report(folder.resolve(), config), "validation-report")
+    earlier = parts.read(config.getoption(EARLIER)) if config.getoption(EARLIER) else {}
+    config.pluginmanager.register(_Collection(config, earlier), "validation-collection")
+    if (config.getoption(OPTION) or config.getoption(KEEP)) and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Report(config, earlier), "validation-report")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -56,8 +62,8 @@ def _of_models() -> frozenset[str]:
 class _Collection:
     """Marks the tests that the report is about, and keeps their names before options deselect some."""
 
-    def __init__(self, config: pytest.Config) -> None:
-        self.config = config
+    def __init__(self, config: pytest.Config, earlier: dict[str, Case]) -> None:
+        self.config, self.earlier = config, earlier
         self.names: list[str] = []
 
     @pytest.hookimpl(tryfirst=True)
@@ -67,6 +73,10 @@ class _Collection:
             if item.nodeid.partition("[")[0] in functions:
                 item.add_marker("validation")
                 self.names.append(item.nodeid)
+        done = [item for item in items if item.nodeid in self.earlier and self.earlier[item.nodeid].outcome == PASSED]
+        if done:
+            items[:] = [item for item in items if item not in set(done)]
+            self.config.hook.pytest_deselected(items=done)
 
     def pytest_sessionfinish(self) -> None:
         if hasattr(self.config, "workeroutput"):
@@ -74,10 +84,10 @@ class _Collection:
 
 
 class _Report:
-    """Gathers a run's results and writes the report at its end."""
+    """Gathers a run's results; at its end writes the report, or keeps them for that of a later part."""
 
-    def __init__(self, folder: Path, config: pytest.Config) -> None:
-        self.folder, self.config = folder, config
+    def __init__(self, config: pytest.Config, earlier: dict[str, Case]) -> None:
+        self.config, self.earlier = config, earlier
         self.collected: dict[str, None] = {}
         self.cases: dict[str, Case] = {}
         self.files: dict[str, str] = {}
@@ -108,10 +118,16 @@ class _Report:
         from tests.validation import machine, report
 
         known = self.collected | dict.fromkeys(self.config.pluginmanager.get_plugin("validation-collection").names)
-        cases = [*self.cases.values(), *(Case(name) for name in known if name not in self.cases)]
-        run = Run(cases, self._restricted(), machine.about(), self.files)
+        if self.config.getoption(KEEP):
+            parts.write(self.config.getoption(KEEP), [self.cases[name] for name in known if name in self.cases])
+        if not self.config.getoption(OPTION):
+            return
+        cases = self.earlier | self.cases
+        listed = [*cases.values(), *(Case(name) for name in known if name not in cases)]
+        run = Run(listed, self._restricted(), machine.about(), self.files)
         found = findings(contents(), run)
-        self.said = report.write(self.folder, contents(), run, found, pdf=self.config.getoption(PDF))
+        folder = self.config.getoption(OPTION).resolve()
+        self.said = report.write(folder, contents(), run, found, pdf=self.config.getoption(PDF))
         if found.verdict != PASSED and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

@@ -13,6 +13,7 @@ import pytest
 
 from limberjack.commands import validate
 from limberjack.engine.common.errors import ArgumentError
+from tests.validation import parts
 from tests.validation.contents import ROOT
 from tests.validation.results import FAILED, INCOMPLETE, PASSED
 
@@ -58,6 +59,20 @@ def test_one_case_chosen_by_name_does_not_pass_for_all(tmp_path):
     assert status == 1
     assert tests[""]["restricted"].endswith("test_pendulum_period[0.1]")
     assert tests[""]["verdict"] == INCOMPLETE
+
+
+def test_a_second_part_reports_what_the_first_has_shown_and_runs_the_rest(tmp_path):
+    kept, first = tmp_path / "kept.json", ("-n", "0", "-k", "projectile or period")
+    _, tests = reported(tmp_path / "first", CLOSED_FORMS, f"--validation-keep={kept}", *first)
+    shown = tests["test_projectile"]
+    _, tests = reported(tmp_path / "second", CLOSED_FORMS, f"--validation-earlier={kept}", "-n", "0")
+    assert tests["test_projectile"] == shown
+    assert tests["test_double_pendulum_acceleration"]["verdict"] == PASSED
+    document = json.loads(kept.read_text(encoding="utf-8"))
+    document["of"]["revision"] = "0"
+    kept.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(pytest.UsageError, match="of another revision"):
+        parts.read(kept)
 
 
 @pytest.mark.long
