@@ -10,7 +10,6 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numba
@@ -26,6 +25,7 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.datamodel import models
 from numba.core.datamodel.registry import default_manager
 from numba.core.lowering import Lower
+from numba.core.registry import cpu_target
 from numba.core.typed_passes import NativeLowering
 from numba.core.types import Type
 from numba.extending import intrinsic as intrinsic
@@ -91,21 +91,21 @@ class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
     def get_pointer_to_function(self, name: str) -> int:
         return 0
 
-    def optimised(self, vectors: bool, unroll: bool) -> binding.ModuleRef:
-        """The code of the function with all that it calls, optimised with numba's passes.
-
-        vectors : whether loops become vectors; unroll : of `Compiled`
-        """
+    def written(self) -> bytes:
+        """The bitcode of the function with all that it calls, before numba's passes over the whole."""
         with global_compiler_lock:
             self._ensure_finalized()  # type: ignore[no-untyped-call]
-        written = self._final_module
-        self._final_module = binding.parse_bitcode(written.as_bitcode())
+        return bytes(self._final_module.as_bitcode())
+
+    def optimised(self, code: bytes, vectors: bool) -> binding.ModuleRef:
+        """The code of `written`, perhaps of another process, optimised with numba's passes.
+
+        vectors : whether loops become vectors
+        """
+        self._final_module = binding.parse_bitcode(code)
         config.LOOP_VECTORIZE = self._codegen._loopvect = int(vectors)  # type: ignore[attr-defined,assignment]
-        _unroll(unroll)
         JITCodeLibrary._optimize_final_module(self)  # type: ignore[no-untyped-call]
-        _unroll(False)
-        done, self._final_module = self._final_module, written
-        return done
+        return self._final_module
 
 
 def _without_code(library: Any, description: Any, env: Any) -> Any:
@@ -182,19 +182,26 @@ kernel: Callable[[Callable[..., Any]], Callable[..., Any]] = numba.njit(forceinl
 formula: Callable[[Callable[..., Any]], Callable[..., Any]] = numba.njit(forceinline=True, **OPTIONS)
 
 
-def optimised(known: Compiled, vectors: bool = True) -> tuple[binding.ModuleRef, str]:
-    """Code of an entry or routine with all that it calls, and the name of its function there."""
+def lowered(known: Compiled) -> tuple[bytes, str]:
+    """Bitcode of an entry or routine with all that it calls, not optimised as a whole, and the name of its function."""
     signature = tuple(_TYPES[letter] for letter in known.arguments)
-    result = _lowered(known, signature)
-    return result.library.optimised(vectors, known.unroll), result.fndesc.llvm_func_name
-
-
-@cache
-def _lowered(known: Compiled, signature: tuple[Type, ...]) -> Any:
-    """The code that numba makes from a function, before LLVM's passes over the whole."""
     dispatcher = inner(known.function)
     dispatcher.compile(signature)
-    return dispatcher.overloads[signature]
+    result = dispatcher.overloads[signature]
+    return result.library.written(), result.fndesc.llvm_func_name
+
+
+def optimised(code: bytes, unroll: bool, vectors: bool) -> binding.ModuleRef:
+    """The code of `lowered` after LLVM's passes over the whole.
+
+    unroll : of `Compiled`; vectors : whether loops become vectors
+    """
+    codegen: Any = cpu_target.target_context.codegen()
+    _unroll(unroll)
+    try:
+        return _InnerLibrary(codegen, "whole").optimised(code, vectors)  # type: ignore[no-untyped-call]
+    finally:
+        _unroll(False)
 
 
 def called_by_name(known: Compiled) -> Any:

@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -29,27 +30,38 @@ from limberjack.engine.compile.targets import TARGETS, Target
 _MOST_WORKERS = 61
 
 
-def bitcode(known: Compiled, worlds: bool = False) -> bytes:
-    """Optimised code of an entry or routine, in a module of its own under its symbol; C can call that of an entry.
+@dataclass(frozen=True)
+class Lowered:
+    """An entry or routine as numba made it; LLVM's passes over the whole are still to come.
 
-    worlds : whether it will be widened for several worlds; then loops over one world's numbers are not vectorised
+    known : without its function, which no other process can read; code, name : of `inner_code.lowered`
     """
-    from limberjack.engine.compile.inner_code import optimised
 
-    code, name = optimised(known, vectors=not worlds)
-    with module_of(str(code)) as module:
-        function = module.get_function(name)
-        if known.entry:
-            module.link_in(llvm.parse_assembly(shell(known, function), _context(module)))
-            function = module.get_function(name)
-            function.linkage = "internal"
-            function.add_function_attribute("alwaysinline")
-        else:
-            function.name = known.symbol
-        _hide(module, known.symbol)
-        module.name = known.symbol
-        _tidy(module)
-        return bytes(module.as_bitcode())
+    known: Compiled
+    code: bytes = b""
+    name: str = ""
+
+    def bitcode(self, worlds: bool) -> bytes:
+        """Optimised code in a module of its own under its symbol; C can call that of an entry.
+
+        worlds : whether it will be widened for several worlds; then loops over one world's numbers are not vectorised
+        """
+        from limberjack.engine.compile.inner_code import optimised
+
+        known = self.known
+        with module_of(str(optimised(self.code, known.unroll, vectors=not worlds))) as module:
+            function = module.get_function(self.name)
+            if known.entry:
+                module.link_in(llvm.parse_assembly(shell(known, function), _context(module)))
+                function = module.get_function(self.name)
+                function.linkage = "internal"
+                function.add_function_attribute("alwaysinline")
+            else:
+                function.name = known.symbol
+            _hide(module, known.symbol)
+            module.name = known.symbol
+            _tidy(module)
+            return bytes(module.as_bitcode())
 
 
 def _hide(module: llvm.ModuleRef, symbol: str) -> None:
@@ -76,39 +88,66 @@ def _tidy(module: llvm.ModuleRef) -> None:
     passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
 
 
-def _make(parts: Sequence[Part], folder: Path, target: Target) -> None:
-    """Make the missing files of the parts of one function."""
-    for part in parts:
-        known = FUNCTIONS[part.name]
-        code = keep(part.bitcode_file(folder), partial(bitcode, known, part.worlds)).read_bytes()
-        made = partial(worlds_code, known) if part.worlds else object_code
-        for level, file in part.object_files(folder, target).items():
-            keep(file, partial(made, code, target, level))
+def lowered(parts: Sequence[Part], folder: Path, target: Target) -> list[tuple[Part, Lowered]]:
+    """Those parts of a function of which files are missing, with its code, unless only object code is missing."""
+    from limberjack.engine.compile import inner_code
+
+    missing = [part for part in parts if not all(file.is_file() for file in part.files(folder, target))]
+    if not missing:
+        return []
+    known = FUNCTIONS[missing[0].name]
+    made = Lowered(replace(known, function=_elsewhere))
+    if not all(part.bitcode_file(folder).is_file() for part in missing):
+        made = Lowered(made.known, *inner_code.lowered(known))
+    return [(part, made) for part in missing]
 
 
-def _begin(root: str) -> list[Part]:
-    """Prepare a process for compiling; returns all parts. A forked worker is prepared already, a spawned one is not."""
+def finish(part: Part, made: Lowered, folder: Path, target: Target) -> None:
+    """Make the missing files of a part."""
+    code = keep(part.bitcode_file(folder), partial(made.bitcode, part.worlds)).read_bytes()
+    emitted = partial(worlds_code, made.known) if part.worlds else object_code
+    for level, file in part.object_files(folder, target).items():
+        keep(file, partial(emitted, code, target, level))
+
+
+def _elsewhere() -> None:
+    """The place of a function that only the process that lowers has."""
+
+
+def _begin() -> None:
+    """Prepare a process for compiling."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    return parts_of(root)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def main(folder: Path, plan: Path, root: str, target: Target, worlds: bool) -> None:
     """Make every missing file, and last the plan, which lists them.
 
+    This process lowers one function after the other, since most of what it calls is lowered by then, and small ones
+    first, so that workers, which run LLVM's passes and generate code, need not wait.
+
     worlds : whether to make code for several worlds too
     """
-    parts = _begin(root)
+    _begin()
+    parts = parts_of(root)
     for name in ("bitcode", target.name):
         (folder / name).mkdir(parents=True, exist_ok=True)
     listed = plan.with_suffix(".begun")
     listed.write_bytes(written(parts))
     wanted = [part for part in parts if worlds or not part.worlds]
     functions = [[part for part in wanted if part.name == name] for name in dict.fromkeys(p.name for p in wanted)]
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    workers = min(cores, _MOST_WORKERS)
-    with ProcessPoolExecutor(workers, initializer=_begin, initargs=(root,)) as pool:  # raises if a worker dies
-        list(pool.map(partial(_make, folder=folder, target=target), functions))
+    with ProcessPoolExecutor(min(_cores(), _MOST_WORKERS), initializer=_begin) as pool:
+        begun = [
+            pool.submit(finish, part, code, folder, target)
+            for function in functions
+            for part, code in lowered(function, folder, target)
+        ]
+        for each in begun:
+            each.result()  # raises if a worker failed or died
     os.replace(listed, plan)
 
 

@@ -10,8 +10,8 @@ from functools import cache
 import llvmlite.binding as llvm
 
 from limberjack.engine.compile.compiled import PREFIX, Compiled
-from limberjack.engine.compile.targets import FULL_WIDTH, Target
-from limberjack.engine.compile.worlds.widening import widened
+from limberjack.engine.compile.targets import ALONE, FULL_WIDTH, Target
+from limberjack.engine.compile.worlds.widening import declined, widened
 
 #: Alignment of stack frames: the size of the widest register. Callers guarantee only 16 bytes. With these, a register
 #: that is spilled to the frame may lie across two cache lines, depending on the caller's stack.
@@ -54,7 +54,8 @@ def worlds_code(known: Compiled, bitcode: bytes, target: Target, level: str) -> 
     """The same for as many worlds at once as fit into a register of the level: limberjack_<name>_worlds_<level>."""
     with module_of(bitcode) as module:
         text = str(module)
-    return _emitted(widened(known, text, target.worlds[level]), target, level, FULL_WIDTH.get(level, ""))
+    together = declined if level in ALONE else widened
+    return _emitted(together(known, text, target.worlds[level]), target, level, FULL_WIDTH.get(level, ""))
 
 
 def _emitted(text: str, target: Target, level: str, features: str) -> bytes:

@@ -49,9 +49,13 @@ class Part:
         """Names of the files with its object code, for each level of a target's processors."""
         return {level: folder / target.name / f"{self.symbol}-{self.code}-{level}.o" for level in target.processors}
 
+    def files(self, folder: Path, target: Target) -> list[Path]:
+        """Names of all its files for a target."""
+        return [self.bitcode_file(folder), *self.object_files(folder, target).values()]
+
 
 def parts_of(root: str) -> list[Part]:
-    """The parts of the entries under `root`, those with most sources first. Imports all of their modules."""
+    """The parts of the entries under `root`, those with fewest sources first. Imports all of their modules."""
     from limberjack.engine.compile.kernel import FUNCTIONS
 
     for module in _modules(root):
@@ -68,7 +72,7 @@ def parts_of(root: str) -> list[Part]:
             arguments = known.arguments + INTS * known.entry  # where the entry reports whether the worlds agreed
             code = digest_of(_WIDENING, code)
             parts.append(Part(known.name, arguments, known.entry, bitcode, code, worlds=True))
-    return sorted(parts, key=lambda part: (-sizes[part.name], part.symbol))
+    return sorted(parts, key=lambda part: (sizes[part.name], part.symbol))
 
 
 def versions() -> list[str]:

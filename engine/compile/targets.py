@@ -33,6 +33,8 @@ class Target:
 
 #: for each level: how many float64 numbers fit into a vector register
 WORLDS_AT_ONCE = {"v2": 2, "v3": 4, "v4": 8, "base": 2}
+#: levels whose worlds are stepped one by one: two numbers in a register gain little, and code for them takes room
+ALONE = ("v2",)
 #: features that make LLVM use the whole register
 FULL_WIDTH = {"v4": "-prefer-256-bit"}
 

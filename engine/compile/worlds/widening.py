@@ -28,6 +28,11 @@ def widened(known: Compiled, text: str, worlds: int) -> str:
     return Widening(known, text, worlds).text()
 
 
+def declined(known: Compiled, text: str, worlds: int) -> str:
+    """The same function where it is not worth widening: its caller finds that worlds disagree, and takes each alone."""
+    return Widening(known, text, worlds).declined()
+
+
 class Widening(Parting, Calls):
     """One function, rewritten."""
 
@@ -38,7 +43,7 @@ class Widening(Parting, Calls):
 
     def text(self) -> str:
         """The module's text. Raises UnknownCode if it has an instruction that cannot be widened."""
-        parameters = self._parameters()
+        parameters = ", ".join(self._parameters())
         self._classify()
         for block in self._blocks:
             if block.label not in self._inside:
@@ -46,13 +51,20 @@ class Widening(Parting, Calls):
         body = "\n".join(self._lines)
         body = re.sub(r"@@(\d+)@@", lambda found: self._ends[self._blocks[int(found[1])].label], body)
         body = re.sub(r"\n?\^\^(.*)", self._vector_here, body)
-        kind, apart = ("void", "  store i64 0, ptr %agreed\n  ret void") if self.known.entry else ("i32", "  ret i32 1")
-        parameters += ["ptr %agreed"] * self.known.entry
         declared = "\n".join(dict.fromkeys(self._declared.values()))
+        return self._function(parameters, f"{body}\n", declared) + f"\n{self._notes}"
+
+    def declined(self) -> str:
+        """The text of a module whose function returns at once."""
+        return self._function(", ".join(self._parameters()), "  br label %disagreed\n", "")
+
+    def _function(self, parameters: str, body: str, declared: str) -> str:
+        """The module's text but for its notes."""
+        kind, apart = ("void", "  store i64 0, ptr %agreed\n  ret void") if self.known.entry else ("i32", "  ret i32 1")
         name = f"@{self.known.symbol}{WORLDS}"
         return (
-            f"{self._head}\n{declared}\n\ndefine hidden {kind} {name}({', '.join(parameters)}) {{\n"
-            f"{body}\ndisagreed:\n{apart}\n}}\n\n{self._notes}"
+            f"{self._head}\n{declared}\n\ndefine hidden {kind} {name}({parameters}) {{\n"
+            f"{body}disagreed:\n{apart}\n}}\n"
         )
 
     def _parameters(self) -> list[str]:
@@ -71,7 +83,7 @@ class Widening(Parting, Calls):
             else:
                 attributes = re.sub(r" (?:dereferenceable\(\d+\)|align \d+)", "", attributes)
                 taken.append(f"{kind}{attributes} {name}")
-        return taken
+        return [*taken, *["ptr %agreed"] * self.known.entry]
 
     def _pointers_to_numbers(self) -> set[int]:
         """Indices of the parameters that point to numbers of all worlds."""

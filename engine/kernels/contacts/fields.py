@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import math
 
-from limberjack.engine.algebra.spatial import ZERO, add_scaled, dot, load3, neg, rot, sub, unrot
-from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.contacts.convex import add_corner, approach
+from limberjack.engine.algebra.array_views import vector_view
+from limberjack.engine.algebra.spatial import ZERO, add_scaled, dot, load3, neg, rot, store3, sub, unrot
+from limberjack.engine.compile.compiled import REAL, WHOLE
+from limberjack.engine.compile.kernel import kernel, routine
+from limberjack.engine.kernels.contacts.convex import SEARCH, add_corner, approach
 from limberjack.engine.kernels.contacts.distances import clamp, column, component, from_cone, to_box
 from limberjack.engine.kernels.contacts.supports import mesh_corner, rims
 from limberjack.engine.tables import contacts as t
+from limberjack.engine.tables.plant import plant_view, vectors, work_view
 
+#: at the end of the scratch of pairs: the result of a search in a mesh (distance, face, normal 3), and its scratch
+_FOUND, _SEARCH = t.SCRATCH - 5, t.SCRATCH - 5 - SEARCH
 #: lengths without direction, m
 _NO_LENGTH = 1e-12
 #: normals are those of a face if the others of their components are not larger
@@ -87,7 +92,7 @@ def _on_face(plant, number, local, gap, n):
 
 @kernel
 def _from_mesh(plant, s, number, local):
-    """(distance, normal, face from 1 or 0) of a place from a mesh, in its axes. s: scratch of a search, `convex.py`."""
+    """(distance, normal, face from 1 or 0) of a place from a mesh, in its axes. s: scratch (SEARCH,) of a search."""
     pair = (number, t.MESH, _UPRIGHT, ZERO, ZERO), (number, t.SPHERE, _UPRIGHT, local, ZERO)
     add_corner(plant, s, 0, pair, local if dot(local, local) > 0.0 else (0.0, 0.0, 1.0))
     _, length, away, _ = approach(plant, s, 1, pair, ZERO)
@@ -95,6 +100,16 @@ def _from_mesh(plant, s, number, local):
         return _on_face(plant, number, local, length, away)
     gap, best = _above_faces(plant, number, local)
     return (gap, load3(plant.contacts.mesh_face[best], 0), 1.0 + best) if best >= 0 else (_FAR, (0.0, 0.0, 1.0), 0.0)
+
+
+@routine(WHOLE, REAL, REAL, REAL)
+def from_mesh_routine(ints, floats, vector, number, x, y, z):
+    """`_from_mesh` as a call: a search is long code, and circles look at many places. The result is in the scratch."""
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
+    found = vector_view(work.contacts.scratch, _FOUND, 5)
+    gap, n, face = _from_mesh(plant, vector_view(work.contacts.scratch, _SEARCH, SEARCH), number, (x, y, z))
+    found[0], found[1] = gap, face
+    store3(found, 2, n)
 
 
 @kernel
@@ -128,19 +143,21 @@ def _from_inside(size, rho, local, middle):
 
 
 @kernel
-def outside(plant, body, x):
+def outside(plant, work, body, x):
     """(distance of the place x from the surface of a shape, normal there, number of the face if it is one, or 0); the
-    distance is below 0 inside. body: its number among the colliders, code, R, p, size, the middle of the body of which
-    x is a place, and scratch."""
-    number, shape, R, p, size, middle, s = body
+    distance is below 0 inside. body: its number among the colliders, code, R, p, size, and the middle of the body of
+    which x is a place."""
+    number, shape, R, p, size, middle = body
     if shape == t.PLANE:
         n = column(R, 2)
         return dot(n, sub(x, p)), n, 1.0
     local = unrot(R, sub(x, p))
     face = 0.0
     if shape == t.MESH:
-        gap, d, face = _from_mesh(plant, s, number, local)
-        return gap, rot(R, d), face
+        ints, floats, vector = vectors(plant, work)
+        from_mesh_routine(ints, floats, vector, number, local[0], local[1], local[2])
+        found = vector_view(work.contacts.scratch, _FOUND, 5)
+        return found[0], rot(R, load3(found, 2)), found[1]
     if shape == t.BOX:
         gap, d = to_box(local, size)
         for i in range(3):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from limberjack.engine.algebra.array_views import matrix_view, vector_view
 from limberjack.engine.algebra.spatial import add_scaled, dot, load3, load9, store3, sub
 from limberjack.engine.compile.compiled import REAL, WHOLE
 from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.contacts.boxes import meet_boxes
 from limberjack.engine.kernels.contacts.broad_phase import distance_and_pace, place_shapes, velocity_at
-from limberjack.engine.kernels.contacts.convex import SEARCH
 from limberjack.engine.kernels.contacts.distances import (
     column,
     meet_ball_box,
@@ -27,7 +25,7 @@ from limberjack.engine.kernels.contacts.distances import (
 )
 from limberjack.engine.kernels.contacts.height_field import meet_height_field
 from limberjack.engine.kernels.contacts.manifold import meet_convex, meet_plane_mesh
-from limberjack.engine.kernels.contacts.rings import PLACE, PLACES, meet_circle
+from limberjack.engine.kernels.contacts.rings import meet_circle
 from limberjack.engine.kernels.contacts.separation import separated
 from limberjack.engine.kernels.contacts.walls import meet_funnel
 from limberjack.engine.tables import contacts as t
@@ -98,19 +96,13 @@ def height_field_routine(ints, floats, vector, i, margin):
     meet_height_field(plant_view(ints, floats), work_view(ints, vector), i, margin)
 
 
-@routine(WHOLE)
-def ring_routine(ints, floats, vector, i):
-    """All touches of pair i, of any shape and a ring."""
-    plant, work = plant_view(ints, floats), work_view(ints, vector)
-    pair = plant.contacts.pair_int[i]
+@kernel
+def _meet_ring(plant, work, pair):
+    """All touches of a pair of any shape and a ring."""
     a, b = pair[t.PA_A], pair[t.PA_B]
-    there, here, shape = work.contacts.placed[a], work.contacts.placed[b], plant.contacts.collider_int[a, t.CO_SHAPE]
-    size_a, size_b = load3(plant.contacts.collider[a], t.CL_SIZE), load3(plant.contacts.collider[b], t.CL_SIZE)
-    search = vector_view(work.contacts.scratch, PLACES * PLACE, SEARCH)
-    body = a, shape, load9(there, t.PC_R), load3(there, t.PC_P), size_a, load3(here, t.PC_P), search
-    known, reach = matrix_view(work.contacts.scratch, 0, PLACES, PLACE), plant.contacts.collider[a, t.CL_REACH]
-    R, p, at, touches = load9(here, t.PC_R), load3(here, t.PC_P), pair[t.PA_TOUCH], pair[t.PA_TOUCHES]
-    meet_circle(plant, work.contacts.met, at, touches, known, body, reach, R, p, size_b[0], size_b[1])
+    centre, size = load3(work.contacts.placed[b], t.PC_P), load3(plant.contacts.collider[b], t.CL_SIZE)
+    shape, touches = plant.contacts.collider_int[a, t.CO_SHAPE], pair[t.PA_TOUCHES]
+    meet_circle(plant, work, pair[t.PA_TOUCH], touches, a, shape, b, centre, size[0], size[1])
 
 
 @routine(WHOLE)
@@ -122,16 +114,12 @@ def funnel_routine(ints, floats, vector, i):
     a, b = (pair[t.PA_B], pair[t.PA_A]) if flip else (pair[t.PA_A], pair[t.PA_B])
     there, here = work.contacts.placed[a], work.contacts.placed[b]
     size_a, size_b = load3(plant.contacts.collider[a], t.CL_SIZE), load3(plant.contacts.collider[b], t.CL_SIZE)
-    search, pa, pb = (
-        vector_view(work.contacts.scratch, PLACES * PLACE, SEARCH),
-        load3(there, t.PC_P),
-        load3(here, t.PC_P),
-    )
-    body = a, colliders[a, t.CO_SHAPE], load9(there, t.PC_R), pa, size_a, pb, search
-    funnel = b, colliders[b, t.CO_SHAPE], load9(here, t.PC_R), pb, size_b, pa, search
-    known, at, touches = matrix_view(work.contacts.scratch, 0, PLACES, PLACE), pair[t.PA_TOUCH], pair[t.PA_TOUCHES]
+    pa, pb = load3(there, t.PC_P), load3(here, t.PC_P)
+    body = a, colliders[a, t.CO_SHAPE], load9(there, t.PC_R), pa, size_a, pb
+    funnel = b, colliders[b, t.CO_SHAPE], load9(here, t.PC_R), pb, size_b, pa
+    at, touches = pair[t.PA_TOUCH], pair[t.PA_TOUCHES]
     reach, wide = plant.contacts.collider[a, t.CL_REACH], plant.contacts.collider[b, t.CL_REACH]
-    meet_funnel(plant, work.contacts.met, at, touches, known, body, reach, funnel, wide, flip)
+    meet_funnel(plant, work, at, touches, body, reach, funnel, wide, flip)
 
 
 @kernel
@@ -193,7 +181,7 @@ def _meet_closely(plant, work, i, first, second, h, margin):
     one, other = shapes[pair[t.PA_A], t.CO_SHAPE], shapes[pair[t.PA_B], t.CO_SHAPE]
     ints, floats, vector = vectors(plant, work)
     if other == t.RING:
-        ring_routine(ints, floats, vector, i)
+        _meet_ring(plant, work, pair)
     elif one > t.SPHERE and (one == t.FUNNEL or other == t.FUNNEL):
         funnel_routine(ints, floats, vector, i)
     elif _is_plain(one, other):

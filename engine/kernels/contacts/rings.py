@@ -15,11 +15,14 @@ from __future__ import annotations
 
 import math
 
-from limberjack.engine.algebra.spatial import add, add_scaled, cross, dot, load3, scale, store3, sub, unrot
-from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.algebra.array_views import matrix_view
+from limberjack.engine.algebra.spatial import add, add_scaled, cross, dot, load3, load9, scale, store3, sub, unrot
+from limberjack.engine.compile.compiled import REAL, WHOLE
+from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.contacts.distances import RIM_MISSED, RIM_TILT, column, meet, on_rim
 from limberjack.engine.kernels.contacts.fields import outside
 from limberjack.engine.tables import contacts as t
+from limberjack.engine.tables.plant import plant_view, vectors, work_view
 
 #: parts in which circles are looked at, a power of 2, and how often half of the arc is halved for one
 _PARTS, _HALVINGS = 32, 4
@@ -63,10 +66,10 @@ def _place(circle, c, s):
 
 
 @kernel
-def _look(plant, row, body, circle, c, s):
+def _look(plant, work, row, body, circle, c, s):
     """What is known of the place (c, s) of a circle; circle: two radii square to each other, centre, radius of tube."""
     x, y, _, _ = circle
-    gap, n, face = outside(plant, body, _place(circle, c, s))
+    gap, n, face = outside(plant, work, body, _place(circle, c, s))
     row[_P_GAP], row[_P_FACE], row[_P_WHERE], row[_P_WHERE + 1] = gap, face, c, s
     row[_P_SLOPE] = dot(n, add_scaled(scale(c, y), -s, x)) / math.sqrt(dot(x, x))
     store3(row, _P_NORMAL, n)
@@ -104,14 +107,14 @@ def _settle_edge(row, ahead, falls, behind, rises):
 
 
 @kernel
-def _lowest_between(plant, row, body, circle, first, second):
+def _lowest_between(plant, work, row, body, circle, first, second):
     """row: the place between two, where the distance falls and rises, where it is least."""
     c, s, falls = first[_P_WHERE], first[_P_WHERE + 1], first[_P_SLOPE]
     e, f, rises = second[_P_WHERE], second[_P_WHERE + 1], second[_P_SLOPE]
     ahead, behind = load3(first, _P_NORMAL), load3(second, _P_NORMAL)
     for i in range(_MOST_STEPS):
         x, y = _between(c, s, e, f, 0.5 if i % 2 == 1 else falls / (falls - rises))
-        _look(plant, row, body, circle, x, y)
+        _look(plant, work, row, body, circle, x, y)
         slope = row[_P_SLOPE]
         if abs(slope) < _KNOWN:
             return
@@ -125,17 +128,17 @@ def _lowest_between(plant, row, body, circle, first, second):
 
 
 @kernel
-def _border_between(plant, row, body, circle, first, second):
+def _border_between(plant, work, row, body, circle, first, second):
     """row: the last place from one that is over a face to another that is not over it."""
     c, s, e, f = first[_P_WHERE], first[_P_WHERE + 1], second[_P_WHERE], second[_P_WHERE + 1]
     for _ in range(_MOST_HALVINGS):
         x, y = _between(c, s, e, f, 0.5)
-        _look(plant, row, body, circle, x, y)
+        _look(plant, work, row, body, circle, x, y)
         if row[_P_FACE] == first[_P_FACE]:
             c, s = x, y
         else:
             e, f = x, y
-    _look(plant, row, body, circle, c, s)
+    _look(plant, work, row, body, circle, c, s)
 
 
 @kernel
@@ -152,7 +155,7 @@ def _quarter(row):
 def _arc(R, centre, radius, tube, body, reach):
     """(middle (c, s), cosine of half) of the arc of a circle where a shape may be nearest or touch; the whole circle
     about (1, 0) has -1. reach: of the shape, 0 without bounds. Of one with a hole even its middle is that far away."""
-    _, shape, _, p, _, _, _ = body
+    _, shape, _, p, _, _ = body
     d = unrot(R, sub(p, centre))
     rho = math.sqrt(d[0] * d[0] + d[1] * d[1])
     if reach == 0.0 or rho < _NO_LENGTH:
@@ -165,7 +168,7 @@ def _arc(R, centre, radius, tube, body, reach):
 
 
 @kernel
-def _look_around(plant, known, body, circle, arc):
+def _look_around(plant, work, known, body, circle, arc):
     """known: places at the ends of all parts of an arc; returns the least and the greatest distance."""
     c, s, half = arc
     sine = math.sqrt(max(0.0, 1.0 - half * half))
@@ -174,20 +177,20 @@ def _look_around(plant, known, body, circle, arc):
         sine, half = math.sqrt(max(0.0, 0.5 * (1.0 - half))), math.sqrt(max(0.0, 0.5 * (1.0 + half)))
     least, most = _FAR, -_FAR
     for i in range(_PARTS + 1):
-        _look(plant, known[i], body, circle, x, y)
+        _look(plant, work, known[i], body, circle, x, y)
         least, most = min(least, known[i, _P_GAP]), max(most, known[i, _P_GAP])
         x, y = half * x - sine * y, half * y + sine * x
     return least, most
 
 
 @kernel
-def _stand(plant, rows, at, known, body, circle, axis, even, high):
+def _stand(plant, work, rows, at, known, body, circle, axis, even, high):
     """Six points that are fixed to the circle where it is even all around, or flat on a face and not too high; returns
     the least of their gaps."""
     least, row = _FAR, known[_PARTS + 1]
     for i in range(6):
         c, s, _ = on_rim((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), i)
-        _look(plant, row, body, circle, c, s)
+        _look(plant, work, row, body, circle, c, s)
         tilt = dot(load3(row, _P_NORMAL), axis)
         flat = row[_P_FACE] != 0.0 and 1.0 - tilt * tilt <= RIM_TILT * RIM_TILT and row[_P_GAP] <= high
         if even or flat:
@@ -203,17 +206,17 @@ def _lies_on(row, axis, high):
 
 
 @kernel
-def _find_borders(plant, rows, at, known, body, circle, axis, high):
+def _find_borders(plant, work, rows, at, known, body, circle, axis, high):
     """Places where the circle comes over a face on which it lies, and behind these where it leaves it."""
     row = known[_PARTS + 1]
     for i in range(_PARTS):
         first, second = known[i], known[i + 1]
         if first[_P_FACE] != second[_P_FACE]:
             if _lies_on(first, axis, high):
-                _border_between(plant, row, body, circle, first, second)
+                _border_between(plant, work, row, body, circle, first, second)
                 _touch(rows[at + 4 + _quarter(row)], row, circle)
             if _lies_on(second, axis, high):
-                _border_between(plant, row, body, circle, second, first)
+                _border_between(plant, work, row, body, circle, second, first)
                 _touch(rows[at + _quarter(row)], row, circle)
 
 
@@ -230,18 +233,18 @@ def _is_there(rows, at, touches, row, circle, lower):
 
 
 @kernel
-def _find_lowest_between(plant, rows, at, touches, row, body, circle, first, second, below, lower):
+def _find_lowest_between(plant, work, rows, at, touches, row, body, circle, first, second, below, lower):
     """A lowest place between two, if it is below a height and not there already."""
     axis = scale(1.0 / dot(circle[0], circle[0]), cross(circle[0], circle[1]))
     on_face = touches == WITH_BORDERS and abs(second[_P_SLOPE]) < _LEVEL and _lies_on(second, axis, _FAR)
     if first[_P_SLOPE] < -_LEVEL and second[_P_SLOPE] >= -_LEVEL and not on_face:
-        _lowest_between(plant, row, body, circle, first, second)
+        _lowest_between(plant, work, row, body, circle, first, second)
         if row[_P_GAP] - circle[3] < below and not _is_there(rows, at, touches, row, circle, lower):
             _touch(rows[at + 6 + (_quarter(row) if touches > WITH_ONE else 0)], row, circle)
 
 
 @kernel
-def _find_lowest(plant, rows, at, touches, known, body, circle, below, lower, most):
+def _find_lowest(plant, work, rows, at, touches, known, body, circle, below, lower, most):
     """Lowest places of all parts of the circle; those of parts that are nowhere nearer than `most` may be others."""
     row, radius = known[_PARTS + 1], math.sqrt(dot(circle[0], circle[0]))
     for i in range(_PARTS):
@@ -250,14 +253,14 @@ def _find_lowest(plant, rows, at, touches, known, body, circle, below, lower, mo
         length = radius * math.sqrt((e - c) * (e - c) + (f - s) * (f - s))
         far = 0.5 * (first[_P_GAP] + second[_P_GAP]) > most + 1.5 * length
         if far or dot(load3(first, _P_NORMAL), load3(second, _P_NORMAL)) > _TURNS:
-            _find_lowest_between(plant, rows, at, touches, row, body, circle, first, second, below, lower)
+            _find_lowest_between(plant, work, rows, at, touches, row, body, circle, first, second, below, lower)
         else:
-            _look(plant, known[_PARTS + 2], body, circle, c, s)
+            _look(plant, work, known[_PARTS + 2], body, circle, c, s)
             for k in range(_FINER):
                 begin, end = known[_PARTS + 2 + (k & 1)], known[_PARTS + 3 - (k & 1)]
                 x, y = _between(c, s, e, f, (k + 1.0) / _FINER)
-                _look(plant, end, body, circle, x, y)
-                _find_lowest_between(plant, rows, at, touches, row, body, circle, begin, end, below, lower)
+                _look(plant, work, end, body, circle, x, y)
+                _find_lowest_between(plant, work, rows, at, touches, row, body, circle, begin, end, below, lower)
 
 
 @kernel
@@ -274,21 +277,42 @@ def _keep_one(rows, at, touches, known, circle):
 
 
 @kernel
-def meet_circle(plant, rows, at, touches, known, body, reach, R, centre, radius, tube):
+def _meet_circle(plant, work, at, touches, body, reach, R, centre, radius, tube):
     """The touches of another shape and a circle about the z axis of R in a skin; normals are the shape's. body, reach:
-    the shape (`fields.py`), and its size. known (PLACES, PLACE): scratch. Touches: six on which the circle stands,
-    lowest places, and WITH_BORDERS where it comes over a face and leaves it."""
+    the shape (`fields.outside`), and its size. Touches: six on which the circle stands, lowest places, and WITH_BORDERS
+    where it comes over a face and leaves it."""
+    rows, known = work.contacts.met, matrix_view(work.contacts.scratch, 0, PLACES, PLACE)
     circle = scale(radius, column(R, 0)), scale(radius, column(R, 1)), centre, tube
     arc = _arc(R, centre, radius, tube, body, reach)
-    least, most = _look_around(plant, known, body, circle, arc)
+    least, most = _look_around(plant, work, known, body, circle, arc)
     for i in range(touches):
         meet(rows[at + i], _FAR, load3(known[0], _P_NORMAL), centre)
     even, high = arc[2] == -1.0 and most - least <= 2.0 * RIM_TILT * radius, least + 2.0 * RIM_TILT * radius
-    stands = _stand(plant, rows, at, known, body, circle, column(R, 2), even, high)
+    stands = _stand(plant, work, rows, at, known, body, circle, column(R, 2), even, high)
     if touches == WITH_BORDERS:
-        _find_borders(plant, rows, at + WITH_SOME, known, body, circle, column(R, 2), least + _HIGH * radius)
+        _find_borders(plant, work, rows, at + WITH_SOME, known, body, circle, column(R, 2), least + _HIGH * radius)
     lower = RIM_MISSED * (min(reach, radius + tube) if reach > 0.0 else radius + tube)
     below = stands - lower if stands < _FAR else _FAR
-    _find_lowest(plant, rows, at, touches, known, body, circle, below, _LOWER * lower, max(least, tube))
+    _find_lowest(plant, work, rows, at, touches, known, body, circle, below, _LOWER * lower, max(least, tube))
     if tube > 0.0:
         _keep_one(rows, at, touches, known, circle)
+
+
+@routine(WHOLE, WHOLE, WHOLE, WHOLE, WHOLE, REAL, REAL, REAL, REAL, REAL)
+def circle_routine(ints, floats, vector, number, shape, other, at, touches, x, y, z, radius, tube):
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
+    there, here, size = work.contacts.placed[number], work.contacts.placed[other], plant.contacts.collider[number]
+    R, p, middle = load9(there, t.PC_R), load3(there, t.PC_P), load3(here, t.PC_P)
+    body = number, shape, R, p, load3(size, t.CL_SIZE), middle
+    _meet_circle(plant, work, at, touches, body, size[t.CL_REACH], load9(here, t.PC_R), (x, y, z), radius, tube)
+
+
+@kernel
+def meet_circle(plant, work, at, touches, number, shape, other, centre, radius, tube):
+    """The touches from row `at` of a collider and a circle about the z axis of another; normals are the collider's.
+
+    shape : the collider's, or INSIDE; touches : WITH_ONE, WITH_SOME or WITH_BORDERS; tube : radius of the circle's skin
+    """
+    ints, floats, vector = vectors(plant, work)
+    x, y, z = centre
+    circle_routine(ints, floats, vector, number, shape, other, at, touches, x, y, z, radius, tube)

@@ -28,45 +28,46 @@ _NO_LENGTH = 1e-12
 
 
 @kernel
-def _meet_corner(plant, row, inside, x):
+def _meet_corner(plant, work, at, inside, x):
     """A corner of a shape, if it is nearer to the wall than what is there."""
-    gap, n, _ = outside(plant, inside, x)
+    row, (gap, n, _) = work.contacts.met[at], outside(plant, work, inside, x)
     if gap < row[t.ME_GAP]:
         meet(row, gap, neg(n), add_scaled(x, -0.5 * gap, n))
 
 
 @kernel
-def _meet_rim(plant, rows, at, known, inside, reach, R, centre, radius):
-    """A rim of a shape, or its tip, in a funnel; returns how many touches it has."""
+def _meet_rim(plant, work, at, inside, number, centre, radius):
+    """A rim of collider `number`, or its tip, in a funnel; returns how many touches it has."""
+    rows = work.contacts.met
     if radius < _NO_LENGTH:
-        _meet_corner(plant, rows[at], inside, centre)
+        _meet_corner(plant, work, at, inside, centre)
         return WITH_SOME
-    meet_circle(plant, rows, at, WITH_SOME, known, inside, reach, R, centre, radius, 0.0)
+    meet_circle(plant, work, at, WITH_SOME, inside[0], t.INSIDE, number, centre, radius, 0.0)
     for i in range(at, at + WITH_SOME):
         store3(rows[i], t.ME_NORMAL, neg(load3(rows[i], t.ME_NORMAL)))
     return WITH_SOME
 
 
 @kernel
-def _meet_corners_of_mesh(plant, rows, at, inside, body):
+def _meet_corners_of_mesh(plant, work, at, inside, body):
     """Of all corners in each eighth of the space about the middle of a mesh, along the axes of the funnel, the one
     that is nearest to the wall; returns how many touches there are."""
-    number, _, R, p, _, _, _ = body
+    number, _, R, p, _, _ = body
     first = plant.contacts.mesh_int[number, t.ML_FIRST]
     for i in range(first, first + plant.contacts.mesh_int[number, t.ML_COUNT]):
         d = rot(R, load3(plant.contacts.mesh_corner[i], 0))
         local = unrot(inside[2], d)
         part = (1 if local[0] > 0.1 * local[1] else 0) + (2 if local[1] > -0.1 * local[0] else 0)
-        _meet_corner(plant, rows[at + part + (4 if local[2] > 0.0 else 0)], inside, add(p, d))
+        _meet_corner(plant, work, at + part + (4 if local[2] > 0.0 else 0), inside, add(p, d))
     return 8
 
 
 @kernel
-def _meet_inside(plant, rows, at, known, inside, reach, body):
+def _meet_inside(plant, work, at, inside, body):
     """Corners, rims or ends of a shape in a funnel; returns how many touches they have."""
-    _, shape, R, p, size, _, _ = body
+    rows, (number, shape, R, p, size, _) = work.contacts.met, body
     if shape == t.MESH:
-        return _meet_corners_of_mesh(plant, rows, at, inside, body)
+        return _meet_corners_of_mesh(plant, work, at, inside, body)
     if shape == t.CAPSULE:
         half = size[1]
         meet_ball_funnel(rows, at, add_scaled(p, half, column(R, 2)), size[0], inside[2], inside[3], inside[4])
@@ -75,11 +76,11 @@ def _meet_inside(plant, rows, at, known, inside, reach, body):
     if shape == t.BOX:
         for i in range(8):
             x, y = size[0] if i & 1 else -size[0], size[1] if i & 2 else -size[1]
-            _meet_corner(plant, rows[at + i], inside, add(p, rot(R, (x, y, size[2] if i & 4 else -size[2]))))
+            _meet_corner(plant, work, at + i, inside, add(p, rot(R, (x, y, size[2] if i & 4 else -size[2]))))
         return 8
     low, high, half = rims(shape, size)
-    count = _meet_rim(plant, rows, at, known, inside, reach, R, add_scaled(p, -half, column(R, 2)), low)
-    return count + _meet_rim(plant, rows, at + count, known, inside, reach, R, add_scaled(p, half, column(R, 2)), high)
+    count = _meet_rim(plant, work, at, inside, number, add_scaled(p, -half, column(R, 2)), low)
+    return count + _meet_rim(plant, work, at + count, inside, number, add_scaled(p, half, column(R, 2)), high)
 
 
 @kernel
@@ -94,20 +95,20 @@ def _leave_out_twins(rows, at, touches, near):
 
 
 @kernel
-def meet_funnel(plant, rows, at, touches, known, body, reach, funnel, size_of_funnel, flip):
+def meet_funnel(plant, work, at, touches, body, reach, funnel, size_of_funnel, flip):
     """The touches of a shape with edges, or a capsule, and a funnel; body, funnel: as for `fields.outside`. reach: size
     of the shape; flip: whether the funnel is the first of the pair."""
-    number, _, Rf, pf, size, _, scratch = funnel
+    rows, (number, _, Rf, pf, size, _) = work.contacts.met, funnel
     low, high, half = size
     for i in range(at, at + touches):
         meet(rows[i], _FAR, column(Rf, 2), pf)
-    inside = number, t.INSIDE, Rf, pf, size, body[3], scratch
-    there = at + _meet_inside(plant, rows, at, known, inside, size_of_funnel, body)
+    inside = number, t.INSIDE, Rf, pf, size, body[3]
+    there = at + _meet_inside(plant, work, at, inside, body)
     lips = WITH_SOME if body[1] == t.CAPSULE else WITH_BORDERS
     for end in range(2):
         radius, centre = high if end == 1 else low, add_scaled(pf, half if end == 1 else -half, column(Rf, 2))
         if radius > _NO_LENGTH:
-            meet_circle(plant, rows, there + end * lips, lips, known, body, reach, Rf, centre, radius, 0.0)
+            meet_circle(plant, work, there + end * lips, lips, body[0], body[1], number, centre, radius, 0.0)
     for i in range(there, there + 2 * lips):
         if rows[i, t.ME_GAP] < -THROUGH * max(low, high):
             rows[i, t.ME_GAP] = _FAR

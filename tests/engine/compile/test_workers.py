@@ -1,4 +1,4 @@
-"""Workers of a build, started as Windows and macOS start them: spawned, not forked."""
+"""Workers of a build: which code they make, also if they are spawned, as on Windows and macOS, and not forked."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
-from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -14,41 +14,39 @@ from limberjack.engine.compile import build
 from limberjack.engine.compile.sources import KERNELS
 from limberjack.engine.compile.targets import TARGETS, host
 
-
-def test_a_spawned_worker_compiles(tmp_path, monkeypatch):
-    """It imports all kernels by itself; its object code is that of the library."""
-    for name, value in build._environment().items():
-        monkeypatch.setenv(name, value)
-    target = TARGETS[host()]
-    known, _ = build.object_code(target)
-    part = next(part for part in known if part.name == "sizes")
-    for name in ("bitcode", target.name):
-        (tmp_path / name).mkdir()
-    spawn = multiprocessing.get_context("spawn")
-    from limberjack.engine.compile import lower
-
-    with ProcessPoolExecutor(1, spawn, lower._begin, (KERNELS,)) as pool:
-        pool.submit(lower._make, [part], tmp_path, target).result()
-    kept = part.object_files(build.cache_folder(), target)
-    for level, file in part.object_files(tmp_path, target).items():
-        assert file.read_bytes() == kept[level].read_bytes()
-
-
+#: how this platform starts processes
+USUAL = multiprocessing.get_all_start_methods()[0]
 _ONE = """
+import multiprocessing
 import sys
 from pathlib import Path
 from limberjack.engine.compile import lower
 from limberjack.engine.compile.targets import TARGETS
+folder, name, start, worlds, root, target = sys.argv[1:]
+multiprocessing.set_start_method(start)
 every = lower.parts_of
-lower.parts_of = lambda root: [part for part in every(root) if part.name == "around_routine"]
-folder = Path(sys.argv[1])
-lower.main(folder, folder / "plan.json", sys.argv[2], TARGETS[sys.argv[3]], sys.argv[4] == "True")
+lower.parts_of = lambda root: [part for part in every(root) if part.name == name]
+lower.main(Path(folder), Path(folder) / "plan.json", root, TARGETS[target], worlds == "True")
 """
+
+
+def made(folder: Path, name: str, start: str, worlds: bool) -> list[Path]:
+    """The object files of one function, made by workers that start in this way."""
+    command = [sys.executable, "-c", _ONE, str(folder), name, start, str(worlds), KERNELS, host()]
+    subprocess.run(command, env={**os.environ, **build._environment()}, check=True)
+    return list((folder / host()).iterdir())
+
+
+def test_a_spawned_worker_makes_the_code_of_the_library(tmp_path):
+    known, _ = build.object_code(TARGETS[host()])
+    (part,) = (part for part in known if part.name == "sizes")
+    files = made(tmp_path, "sizes", "spawn", worlds=False)
+    kept = {file.name: file for file in part.object_files(build.cache_folder(), TARGETS[host()]).values()}
+    assert {file.name for file in files} == set(kept)
+    assert all(file.read_bytes() == kept[file.name].read_bytes() for file in files)
 
 
 @pytest.mark.parametrize("worlds", [False, True])
 def test_code_for_several_worlds_is_made_where_it_is_wanted(tmp_path, worlds):
-    command = [sys.executable, "-c", _ONE, str(tmp_path), KERNELS, host(), str(worlds)]
-    subprocess.run(command, env={**os.environ, **build._environment()}, check=True)
-    made = {file.name.partition("-")[0] for file in (tmp_path / host()).iterdir()}
-    assert made == {"around_routine"} | ({"around_routine_worlds"} if worlds else set())
+    names = {file.name.partition("-")[0] for file in made(tmp_path, "around_routine", USUAL, worlds)}
+    assert names == {"around_routine"} | ({"around_routine_worlds"} if worlds else set())
