@@ -52,19 +52,18 @@ class Widening(Parting, Calls):
         body = re.sub(r"@@(\d+)@@", lambda found: self._ends[self._blocks[int(found[1])].label], body)
         body = re.sub(r"\n?\^\^(.*)", self._vector_here, body)
         declared = "\n".join(dict.fromkeys(self._declared.values()))
-        return self._function(parameters, f"{body}\n", declared) + f"\n{self._notes}"
+        return self._module(parameters, f"{body}\n", declared) + f"\n{self._notes}"
 
     def declined(self) -> str:
         """The text of a module whose function returns at once."""
-        return self._function(", ".join(self._parameters()), "  br label %disagreed\n", "")
+        return self._module(", ".join(self._parameters()), "  br label %disagreed\n", "")
 
-    def _function(self, parameters: str, body: str, declared: str) -> str:
+    def _module(self, parameters: str, body: str, declared: str) -> str:
         """The module's text but for its notes."""
         kind, apart = ("void", "  store i64 0, ptr %agreed\n  ret void") if self.known.entry else ("i32", "  ret i32 1")
         name = f"@{self.known.symbol}{WORLDS}"
         return (
-            f"{self._head}\n{declared}\n\ndefine hidden {kind} {name}({parameters}) {{\n"
-            f"{body}disagreed:\n{apart}\n}}\n"
+            f"{self._head}\n{declared}\n\ndefine hidden {kind} {name}({parameters}) {{\n{body}disagreed:\n{apart}\n}}\n"
         )
 
     def _parameters(self) -> list[str]:
