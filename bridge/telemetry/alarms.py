@@ -42,7 +42,9 @@ class Alarms:
         self._changes = np.zeros(count, dtype=np.int64)
         self._due_ns = np.zeros(count, dtype=np.int64)
         self._active: dict[str, Alarm] = {}
-        self._before: tuple[list[int], list[int]] = [], []  # those that were not normal, and their severity
+        self._normal, self._below = np.ones(count, dtype=bool), np.ones(count, dtype=bool)
+        self._places = np.zeros(0, dtype=np.intp)  # those that were not normal in the newest sample
+        self._before: tuple[bytes, bytes] | None = None  # which were normal, and the values of the others
         self._calm = True  # the newest levels are reported
 
     def active(self) -> dict[str, Alarm]:
@@ -55,14 +57,10 @@ class Alarms:
         NaN of a quantity that may lack is normal.
         """
         values = sample.vector
-        normal = (values >= self._normal_low) & (values <= self._normal_high)
-        places = np.flatnonzero(~normal).tolist()  # few, as a rule
-        severities = [self._watched[k].severity(float(values[k])) for k in places]
-        before, self._before = self._before, (places, severities)
-        if self._calm and before == self._before:
+        if not self._moved(values) and self._calm:
             return []
         level = np.zeros(len(values), dtype=np.int64)
-        level[places] = severities
+        level[self._places] = [self._watched[k].severity(float(values[k])) for k in self._places]
         changed = level != self._level
         if changed.any():
             self._changes += changed
@@ -76,6 +74,19 @@ class Alarms:
         notices = [self._notice(int(k), float(values[k]), sample) for k in due]
         self._calm = not self._changes.any()
         return notices
+
+    def _moved(self, values: np.ndarray) -> bool:
+        """Whether severities may have changed: not where the same few quantities have the same abnormal values.
+
+        Nearly every sample ends here, many thousands a second: hence no new arrays.
+        """
+        normal = np.greater_equal(values, self._normal_low, self._normal)
+        normal &= np.less_equal(values, self._normal_high, self._below)
+        which, before = normal.tobytes(), self._before
+        if before is None or before[0] != which:
+            self._places = np.flatnonzero(~normal)
+        self._before = which, values[self._places].tobytes()
+        return before != self._before
 
     def _note(self, changed: np.ndarray, values: np.ndarray, sample: Sample) -> None:
         """Make a new table of active alarms, since readers may still use the old one."""
