@@ -190,7 +190,7 @@ class Client:
     def latest(self, *, timeout_s: float | None = None) -> State:
         """The newest published state, waiting for one if none has come since the last call."""
         socket = self._stream("state")
-        payload = _receive(socket, self._wait(timeout_s), "published state")[0]
+        payload = _receive(socket, self._wait(timeout_s), "published state")
         return State(self._link.decode(payload), self._description)
 
     def next_event(self, *, timeout_s: float | None = None) -> tuple[str, State | dict[str, Any]]:
@@ -207,8 +207,7 @@ class Client:
         waiting : messages that may wait for this reader before more are lost; only in the first call
         """
         socket = self._stream("topics", waiting)
-        frames = _receive(socket, self._wait(timeout_s), "message on the topic stream")
-        return self._link.decode(frames[-1])
+        return self._link.decode(_receive(socket, self._wait(timeout_s), "message on the topic stream"))
 
     def supervisor(self, *, timeout_s: float | None = None) -> dict[str, Any]:
         """The supervisor's next message (docs/reference/protocol.md); it also comes while the engine hangs or is gone.
@@ -288,11 +287,14 @@ class Client:
         self.close()
 
 
-def _receive(socket: zmq.Socket, timeout_s: float, what: str) -> list[bytes]:
+def _receive(socket: zmq.Socket, timeout_s: float, what: str) -> bytes:
+    """The last frame of the next message. `recv_multipart` asks the socket after each frame, in twice the time."""
     deadline = time.monotonic() + timeout_s
     while True:
         try:
-            return socket.recv_multipart()
+            while (frame := socket.recv(copy=False)).more:
+                pass
+            return frame.bytes
         except zmq.Again:
             if time.monotonic() > deadline:
                 raise EngineTimeoutError(

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from limberjack.bridge.client import Client
-from limberjack.bridge.state import Description, State
+from limberjack.bridge.messages import PROTOCOL_VERSION, Message
+from limberjack.bridge.state import Description
 from limberjack.bridge.telemetry.dictionary import HEALTH, Dictionary, dictionary_of
 from limberjack.bridge.telemetry.mirror import Mirror
 from limberjack.bridge.telemetry.sample import Sample
@@ -54,12 +55,21 @@ class Session:
             status = self.status
             self.parameters_set = int(status.get("parameters_set", 0))  # before they are read: none is missed
             self.read_parameters()
-            wire = sum(len(names) for names in self.description.names.values())
-            self._wire, self._whole = slice(1, 1 + wire), self.dictionary.groups["energy"].start
-            self._health = Health(status)
+            self._row = np.zeros(len(self.dictionary))  # the newest sample
+            self._place_parts()
+            self._health.read(status, 0.0)
         except BaseException:
             self.client.close()
             raise
+
+    def _place_parts(self) -> None:
+        """Where in a sample is what the engine sends, q and v of it, what the mirror computes, and the health."""
+        names, row = self.description.names, self._row
+        motion, wire = len(names["q"]) + len(names["v"]), sum(map(len, names.values()))
+        self._wire, self._motion = (row[1 : 1 + size].view(np.uint8).data for size in (wire, motion))
+        health = len(row) - len(HEALTH)
+        self._whole, self._step = row[self.dictionary.groups["energy"].start : health], health + _STEP
+        self._health = Health(row[health:])
 
     def read_parameters(self) -> None:
         """Set the mirror's parameters to the engine's present values. Raises BridgeError."""
@@ -74,15 +84,20 @@ class Session:
         self.status = status
         self._health.read(status, overrun_share)
 
-    def sample(self, state: State, sequence: int, unix_ns: int, gap: int) -> Sample:
+    def state(self) -> Message:
+        """The present state, asked for, as a message of the stream. Raises BridgeError."""
+        state = self.client.state()
+        return Message(PROTOCOL_VERSION, "state", 0, state.time, 0, (state.step, state.vector.tobytes()))
+
+    def sample(self, state: Message, sequence: int, unix_ns: int, gap: int) -> Sample:
         """A state in the order of the dictionary, with what the mirror computes from it and the newest health."""
-        vector = np.empty(len(self.dictionary))
-        vector[0], vector[self._wire] = state.time, state.vector
-        at = self._whole
-        vector[at : at + 10] = self.mirror.whole(state.q, state.v)
-        self._health.write(vector[at + 10 :], state.step)
+        row = self._row
+        row[self._step], self._wire[:] = state.body
+        row[0] = time = state.time
+        self.mirror.fill(self._whole, self._motion)
+        vector = row.copy()
         vector.setflags(write=False)
-        return Sample(sequence, state.time, unix_ns, vector, gap)
+        return Sample(sequence, time, unix_ns, vector, gap)
 
 
 class Health:
@@ -91,9 +106,9 @@ class Health:
     Values that an engine in lockstep does not have are 0; those that only a test bench has are NaN without one.
     """
 
-    def __init__(self, status: dict[str, Any]) -> None:
-        self._values = np.zeros(len(HEALTH))
-        self.read(status, 0.0)
+    def __init__(self, values: np.ndarray) -> None:
+        """values : their part of a sample, written to"""
+        self._values = values
 
     def read(self, status: dict[str, Any], overrun_share: float) -> None:
         """Take over the map of a heartbeat (docs/reference/protocol.md), and what the gateway makes of several."""
@@ -102,11 +117,6 @@ class Health:
         told["engine.refused"] = float(sum(status["refused"].values()))
         told["engine.overrun_share"] = overrun_share
         self._values[:] = [told.get(id, 0.0) for id, _, _ in HEALTH]
-
-    def write(self, target: np.ndarray, step: int) -> None:
-        """Put the values into their part of a sample's vector."""
-        target[:] = self._values
-        target[_STEP] = step
 
 
 class Clock:
@@ -125,8 +135,10 @@ class Clock:
         with self._lock:
             day = time.time_ns()
             monotonic = time.monotonic_ns()  # later than the time of day: a pause between the two adds nothing
-            self._offset = max(self._offset, day - monotonic)
-            self._last = max(self._last + 1, monotonic + self._offset)
+            if day - monotonic > self._offset:
+                self._offset = day - monotonic
+            now = monotonic + self._offset
+            self._last = now if now > self._last else self._last + 1
             return self._last
 
 

@@ -11,7 +11,6 @@ from typing import Any, Protocol
 from limberjack.bridge.background import Background
 from limberjack.bridge.errors import EngineTimeoutError
 from limberjack.bridge.messages import Message
-from limberjack.bridge.state import State
 from limberjack.bridge.telemetry.condition import Pulse
 from limberjack.bridge.telemetry.limiter import Limiter
 from limberjack.bridge.telemetry.sample import Notice, Sample
@@ -132,7 +131,7 @@ class Source:
         """Read until asked to stop. gap : of the first sample. Raises _Lost, BridgeError."""
         self._sequence, self._gap, self._fresh, self._suspect, self._ending = None, 0, False, False, False
         self._set = session.parameters_set
-        first = session.client.state()
+        first = session.state()
         self._time = first.time
         self._sink.sample(session.sample(first, 0, CLOCK.now(), gap))
         heard = time.monotonic()
@@ -181,17 +180,18 @@ class Source:
         if now < self._due_ns:
             return
         self._due_ns = max(self._due_ns + self._period_ns, now)
-        self._pass_on(session, State(message, session.description), message.sequence, now)
+        self._pass_on(session, message, message.sequence, now)
 
-    def _pass_on(self, session: Session, state: State, sequence: int, now: int) -> None:
-        if state.time < self._time:
-            text = f"simulated time went back from {self._time:.6g} s to {state.time:.6g} s: reset or restore."
-            self._notice("time went back", Notice("engine", 0, text, state.time, now))
-        self._time = state.time
+    def _pass_on(self, session: Session, state: Message, sequence: int, now: int) -> None:
+        time = state.time
+        if time < self._time:
+            text = f"simulated time went back from {self._time:.6g} s to {time:.6g} s: reset or restore."
+            self._notice("time went back", Notice("engine", 0, text, time, now))
+        self._time = time
         gap, self._gap = self._gap, 0
         if gap:
-            text = f"{gap} messages of the engine were lost before t = {state.time:.6g} s."
-            self._notice("gap", Notice("gap", 1, text, state.time, now, {"lost": gap}))
+            text = f"{gap} messages of the engine were lost before t = {time:.6g} s."
+            self._notice("gap", Notice("gap", 1, text, time, now, {"lost": gap}))
         self._sink.sample(session.sample(state, sequence, now, gap))
 
     def _notice(self, kind: str, notice: Notice) -> None:
@@ -212,7 +212,7 @@ class Source:
         with contextlib.suppress(EngineTimeoutError):  # it is busy; the next heartbeat will do
             self._read_parameters(session)
             if not self._fresh:
-                self._pass_on(session, session.client.state(), message.sequence, CLOCK.now())
+                self._pass_on(session, session.state(), message.sequence, CLOCK.now())
         self._fresh = False
 
     def _read_parameters(self, session: Session) -> None:
