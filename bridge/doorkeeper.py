@@ -23,10 +23,13 @@ class Doorkeeper(Background):
     subscriptions as long as they arrive, and a peer that sends them fast enough could keep the engine there.
     """
 
-    def __init__(self, doors: Sequence[Door], gate: Gate | None) -> None:
-        """gate : whose keys are looked at every second; a key that was taken out loses its connections"""
+    def __init__(self, doors: Sequence[Door], gate: Gate | None, watch_ms: int = _WATCH_MS) -> None:
+        """gate : whose keys are looked at every second; a key that was taken out loses its connections
+
+        watch_ms : longest wait between two checks while somebody is connected
+        """
         super().__init__("doors", self._run)
-        self._doors, self._gate = tuple(doors), gate
+        self._doors, self._gate, self._watch_ms = tuple(doors), gate, watch_ms
         self._streams = [door for door in doors if isinstance(door, ReaderDoor)]
         self.inside: float | None = None
 
@@ -35,7 +38,7 @@ class Doorkeeper(Background):
         for door in self._doors:
             poller.register(door.monitor, zmq.POLLIN)
         while not self.stopping.is_set():
-            poller.poll(_WATCH_MS if any(door.table for door in self._doors) else _IDLE_MS)
+            poller.poll(self._watch_ms if any(door.table for door in self._doors) else _IDLE_MS)
             now = time.monotonic()
             for door in self._doors:
                 door.look()

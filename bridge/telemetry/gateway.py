@@ -65,6 +65,7 @@ class Gateway:
         self.commander = Commander(endpoint, self.session, self.tell, keys=keys, key_name=key_name, rules=rules)
         self._source = Source(endpoint, self, keys=keys, key_name=key_name, most_hz=most_hz)
         self._feeds: list[Feed] = []
+        self._in_turn: list[Feed] = []  # the same; those whose threads a sample wakes are last
         self._time = 0.0
         self._stopping = threading.Event()
         self._watcher = threading.Thread(target=self._watch, name="watch", daemon=True)
@@ -97,6 +98,7 @@ class Gateway:
         dictionary = self.session().dictionary
         feed.start(dictionary)
         self._feeds.append(feed)
+        self._in_turn = sorted(self._feeds, key=lambda each: each.wakes)
         if self.session().dictionary != dictionary:  # the engine came back with another model meanwhile
             feed.reopen(self.session().dictionary)
 
@@ -197,11 +199,14 @@ class Gateway:
                 feed.reopen(session.dictionary)
 
     def sample(self, sample: Sample) -> None:
-        """Fan out a sample, and the alarms that it brings."""
+        """Fan out a sample, and the alarms that it brings.
+
+        Threads are woken last: they need the interpreter, for which they would only wait while this one works.
+        """
         self._time = sample.time
-        for feed in self._feeds:
-            feed.offer_sample(sample)
         told = self._alarms.look(sample)
+        for feed in self._in_turn:
+            feed.offer_sample(sample)
         self.commander.desk.take(self._alarms.active())
         for notice in told:
             log.warning(notice.text)

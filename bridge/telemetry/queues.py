@@ -62,6 +62,7 @@ class Feed:
         self._period_ns = 0 if rate_hz is None else int(1e9 / rate_hz)
         self._prompt = bool(getattr(outlet, "prompt", False))
         self._patience_s: float | None = getattr(outlet, "patience_s", None)
+        self._wants: Callable[[Sample], bool] | None = getattr(outlet, "wants", None)
         self._most_samples, self._most_notices = samples, notices
         self.counts = Counts()
         self._samples: deque[tuple[int, Sample]] = deque()
@@ -70,8 +71,11 @@ class Feed:
         self._ticket = self._due_ns = 0
         self._lost = 0  # before the oldest sample that waits
         self._skipped = 0  # lost before samples that were left out since the newest that waits
-        self._ready = threading.Condition(threading.Lock())
-        self._closing, self._idle, self._open = threading.Event(), False, False
+        self._lock, self._bell = threading.Lock(), threading.Lock()
+        self._bell.acquire()  # released to wake the outlet's thread
+        self._idle = False  # the outlet's thread waits for the bell
+        self._free = False  # the outlet is open, and its thread is not in it
+        self._closing = threading.Event()
         self._busy_since: float | None = None
         self._failed = 0  # in a row
         self._opened_at = self._told_at = -math.inf  # of the monotonic clock
@@ -82,15 +86,20 @@ class Feed:
         """Open the outlet, here and now, and begin. Raises what its `open` raises."""
         self._opened = dictionary
         self.outlet.open(dictionary)
-        self._opened_at, self._open = time.monotonic(), True
+        self._opened_at, self._free = time.monotonic(), True
         self._thread.start()
+
+    @property
+    def wakes(self) -> int:
+        """How often a sample wakes another thread: 0 never, 1 seldom, 2 each one."""
+        return 0 if self._prompt else 1 if self._patience_s is not None or self._wants is not None else 2
 
     # ---- from other threads; none of these waits
 
     def offer_sample(self, sample: Sample) -> None:
         """Put a sample into the queue; the oldest one gives way when it is full."""
-        with self._ready:
-            if sample.unix_ns < self._due_ns:
+        with self._lock:
+            if sample.unix_ns < self._due_ns or (self._wants is not None and not self._wanted(sample)):
                 self.counts.thinned += 1
                 self._skipped += sample.gap
                 return
@@ -105,7 +114,7 @@ class Feed:
 
     def offer_notice(self, notice: Notice) -> None:
         """Put a notice into the queue; the oldest one gives way when it is full."""
-        with self._ready:
+        with self._lock:
             if len(self._notices) >= self._most_notices:
                 self._notices.popleft()
                 self.counts.notices_dropped += 1
@@ -113,20 +122,30 @@ class Feed:
 
     def reopen(self, dictionary: Dictionary) -> None:
         """Let the outlet open again for another model; what waits for it is of the old one and dropped."""
-        with self._ready:
-            self._dictionary, self._open = dictionary, False
+        with self._lock:
+            self._dictionary = dictionary
             while self._samples:
                 self._forget(self._samples.popleft()[1])
             self._lost = self._skipped = 0
-            self._ready.notify()
+            self._ring()
 
     def _forget(self, sample: Sample) -> None:
         self.counts.dropped += 1
         self._lost += 1 + sample.gap
 
+    def _wanted(self, sample: Sample) -> bool:
+        assert self._wants is not None
+        try:
+            return self._wants(sample)
+        except Exception:  # the outlet's own thread meets the same trouble, and deals with it
+            return True
+
     def _hand_at_once(self, sample: Sample) -> bool:
-        """Give a prompt outlet its sample without another thread; whether it took it."""
-        if not self._open or self._samples:
+        """Give a prompt outlet its sample without another thread; whether it took it.
+
+        Not while its own thread is in it, opens or closes it: an outlet need not be safe for two threads at once.
+        """
+        if not self._free or self._samples or self._dictionary is not None:
             return False
         if self._lost:
             sample, self._lost = replace(sample, gap=sample.gap + self._lost), 0
@@ -140,8 +159,14 @@ class Feed:
     def _put(self, queue: deque, item: Sample | Notice, wake: bool) -> None:
         self._ticket += 1
         queue.append((self._ticket, item))
-        if self._idle and wake:
-            self._ready.notify()
+        if wake:
+            self._ring()
+
+    def _ring(self) -> None:
+        """Wake the outlet's thread if it waits; if not, it looks at what there is before it does."""
+        if self._idle:
+            self._idle = False
+            self._bell.release()
 
     @property
     def waiting(self) -> int:
@@ -155,9 +180,9 @@ class Feed:
 
     def end(self) -> None:
         """Tell the thread to hand over what waits, close the outlet and end."""
-        with self._ready:
+        with self._lock:
             self._closing.set()
-            self._ready.notify()
+            self._ring()
 
     def close(self, wait_s: float) -> bool:
         """End, and wait for it; False when the outlet hangs and is left behind."""
@@ -182,21 +207,31 @@ class Feed:
 
     def _next(self) -> Sample | Notice | Dictionary | None:
         """What to hand over next, waiting for it; None at the end."""
-        with self._ready:
-            while not (self._samples or self._notices or self._dictionary):
-                if self._closing.is_set():
-                    return None
-                self._idle = True
-                self._ready.wait(self._patience_s)
-                self._idle = False
+        with self._lock:
+            self._free = True
+            while not (self._samples or self._notices or self._dictionary or self._closing.is_set()):
+                self._wait()
+            self._free = False
             if self._dictionary is not None:
                 taken, self._dictionary = self._dictionary, None
                 return taken
+            if not self._samples and not self._notices:
+                return None
             if not self._samples or (self._notices and self._notices[0][0] < self._samples[0][0]):
                 return self._notices.popleft()[1]
             sample = self._samples.popleft()[1]
             lost, self._lost = self._lost, 0
             return replace(sample, gap=sample.gap + lost) if lost else sample
+
+    def _wait(self) -> None:
+        """Let go of the lock until somebody rings, or for as long as samples may wait."""
+        self._idle = True
+        self._lock.release()
+        heard = self._bell.acquire(timeout=-1 if self._patience_s is None else self._patience_s)
+        self._lock.acquire()
+        if not (heard or self._idle):  # somebody rang just after the time was over
+            self._bell.acquire()
+        self._idle = False
 
     def _hand_over(self, item: Sample | Notice | Dictionary) -> None:
         if isinstance(item, Sample):
@@ -206,7 +241,7 @@ class Feed:
             self.outlet.notice(item)
             self.counts.notices += 1
         else:
-            self._opened, self._open = item, False
+            self._opened = item
             self.outlet.close()
             self._open_again(0.0)
 
@@ -221,7 +256,6 @@ class Feed:
             self._tell(
                 2, f"outlet {self.outlet.name} failed {self._failed} times in a row; it is closed and opened again."
             )
-            self._open = False
             with contextlib.suppress(Exception):
                 self.outlet.close()
             soon = now - self._opened_at < _PAUSES_S[1]  # it opens, and does not work
@@ -248,6 +282,6 @@ class Feed:
             else:
                 if said or self._failed:
                     self._tell(0, f"outlet {self.outlet.name} is open again.")
-                self._failed, self._opened_at, self._open = 0, time.monotonic(), True
+                self._failed, self._opened_at = 0, time.monotonic()
                 return
             self._busy_since = None

@@ -60,9 +60,10 @@ class Outlet(Protocol):
     `open` binds or connects and raises what a user can fix; after it the gateway calls `sample` and `notice` on the
     outlet's own thread, in order.
 
-    Two attributes, which an outlet need not have, save the machine a change of threads for each sample:
-    prompt : True: `sample` only puts the sample aside, in a microsecond, and may be called on the source's thread
+    Three attributes, which an outlet need not have, save the machine a change of threads for each sample:
+    prompt : True: `sample` takes some microseconds, never waits, and may be called on the source's thread
     patience_s : samples may wait so long, to be handed over many at once
+    wants : tells of a sample, on the source's thread, whether `sample` is to get it; the others are no gap
     """
 
     name: str

@@ -51,6 +51,7 @@ class CcsdsOutlet:
         vocabulary = vocabulary_of(gateway.session().mirror.simulation, dictionary)
         self._plan = plan_of(dictionary, vocabulary, spec)
         self._schedules = [Schedule(packet.rate_hz) for packet in self._plan.packets]
+        self._rates = [Schedule(rate_hz) for rate_hz in {packet.rate_hz for packet in self._plan.packets}]
         self._packer = Packer()
         self._reporter = Reporter(self._packer, self._plan.apid)
         self._clock, self._lost = _Clock(spec), 0
@@ -58,12 +59,20 @@ class CcsdsOutlet:
         if self._options.commands is not None:
             self._commands = Telecommands(self._plan, self._sources, gateway.commander, self._report)
 
+    def wants(self, sample: Sample) -> bool:
+        """Whether packets are due. Other samples only move the clock, which answers to telecommands read as well."""
+        self._clock.see(sample)
+        return sum(rate.due(sample.time) for rate in self._rates) > 0  # each of them has to see each sample
+
     def sample(self, sample: Sample) -> None:
         """Send the packets that are due. OSError if no route leads to the address."""
         self._lost += sample.gap
+        self._clock.see(sample)
         now = self._clock.of(sample)
-        for packet, schedule in zip(self._plan.packets, self._schedules, strict=True):
-            if schedule.due(sample.time):
+        due = [schedule.due(sample.time) for schedule in self._schedules]
+        every = not any(due)  # it was not wanted when it came first, and came again, as the engine stands still
+        for packet, chosen in zip(self._plan.packets, due, strict=True):
+            if chosen or every:
                 data = packet.data(sample, self._plan.signature, self._lost)
                 with self._lock:
                     self.link.send(self._packer.telemetry(packet.apid, HOUSEKEEPING, REPORT, now, data))
@@ -99,12 +108,16 @@ class _Clock:
 
     def __init__(self, spec: PacketsSpec) -> None:
         self._simulated, self._epoch_ns = spec.clock == "simulated", spec.epoch_ns
-        self._newest = self._epoch_ns
+        self._newest, self._seen_ns = self._epoch_ns, 0
 
     def of(self, sample: Sample) -> int:
         """Of a sample."""
-        self._newest = self._epoch_ns + round(sample.time * 1e9) if self._simulated else sample.unix_ns
-        return self._newest
+        return self._epoch_ns + round(sample.time * 1e9) if self._simulated else sample.unix_ns
+
+    def see(self, sample: Sample) -> None:
+        """Move on to a sample, unless a later one was seen while this one waited."""
+        if sample.unix_ns >= self._seen_ns:
+            self._seen_ns, self._newest = sample.unix_ns, self.of(sample)
 
     def now(self) -> int:
         """The time of packets that are not samples."""

@@ -9,6 +9,7 @@ import msgpack  # type: ignore[import-untyped]
 import numpy as np
 import zmq
 
+from limberjack.bridge.doorkeeper import Doorkeeper
 from limberjack.bridge.endpoints import is_local, split
 from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.telemetry.dictionary import Dictionary
@@ -20,7 +21,9 @@ DEFAULT_ADDRESS = "tcp://127.0.0.1:9872"
 CONNECT = "connect:"
 #: samples that wait for one slow subscriber; libzmq drops what comes on top
 _QUEUE = 1000
-_READERS_MAX, _LOOK_S = 16, 0.05
+_READERS_MAX, _LOOK_S, _WATCH_MS = 16, 0.05, 50
+_NUMBER, _BYTE = np.dtype(">f8"), np.dtype(np.uint8)
+_MORE = int(zmq.SNDMORE | zmq.DONTWAIT)
 
 
 class PlotJuggler:
@@ -34,6 +37,7 @@ class PlotJuggler:
     """
 
     name = "plotjuggler"
+    prompt = True
 
     def __init__(self, address: str = DEFAULT_ADDRESS) -> None:
         """Raises EndpointError for an address that cannot be used."""
@@ -50,9 +54,11 @@ class PlotJuggler:
         """Bind or connect. Raises EndpointError."""
         self._topic = dictionary.model.encode()
         self._packed, self._places = _template(dictionary)
+        self._pack = msgpack.Packer().pack
         self._context, self._next_look = zmq.Context(), 0.0
         self._socket = self._context.socket(zmq.XPUB)
         self._door = ReaderDoor(self._socket, _READERS_MAX)
+        self._keeper = Doorkeeper([self._door], None, _WATCH_MS)
         self._socket.linger, self._socket.sndhwm = 0, _QUEUE
         self._socket.ipv6 = "[" in self.address
         try:
@@ -65,38 +71,39 @@ class PlotJuggler:
             self.close()
             raise EndpointError(f"--plotjuggler {self.address}: {error.strerror}. Choose another address.") from None
         self.address = self._socket.get_string(zmq.LAST_ENDPOINT) if not self._connects else self.address
+        self._keeper.start()
 
     def sample(self, sample: Sample) -> None:
         """Publish one sample, if anybody is connected; a slow subscriber loses some and delays nobody."""
-        self._look()
-        if not (self._connects or self._door.table):
-            return
-        self._packed[self._places] = sample.vector.astype(">f8").view(np.uint8).reshape(-1, 8)
-        payload = self._packed.tobytes() + msgpack.packb({"sequence": sample.sequence, "gap": sample.gap})
-        stamp = b"%d.%09d" % divmod(sample.unix_ns, 1_000_000_000)
-        self._socket.send_multipart([self._topic, payload, stamp], zmq.DONTWAIT)
+        self._keeper.inside = now = time.monotonic()
+        if now >= self._next_look:
+            self._next_look = now + _LOOK_S
+            self._door.read_subscriptions()
+        if self._connects or self._door.table:
+            self._send(sample)
+        self._keeper.inside = None
+
+    def _send(self, sample: Sample) -> None:
+        self._packed[self._places] = sample.vector.astype(_NUMBER).view(_BYTE)
+        payload = self._packed.tobytes() + self._pack({"sequence": sample.sequence, "gap": sample.gap})
+        send = self._socket.send
+        send(self._topic, _MORE)
+        send(payload, _MORE)
+        send(b"%d.%09d" % divmod(sample.unix_ns, 1_000_000_000), zmq.DONTWAIT)
 
     def notice(self, notice: Notice) -> None:
         """PlotJuggler has no place for text."""
 
-    def _look(self) -> None:
-        """Take what subscribers said; who goes too far is turned away."""
-        now = time.monotonic()
-        if now >= self._next_look:
-            self._next_look = now + _LOOK_S
-            self._door.look()
-            self._door.read_subscriptions()
-            self._door.weigh(now)
-
     def close(self) -> None:
         """Close the socket; safe to call more than once."""
+        self._keeper.stop()
         self._door.close()
         self._socket.close()
         self._context.term()
 
 
 def _template(dictionary: Dictionary) -> tuple[np.ndarray, np.ndarray]:
-    """The packed bytes of a sample up to what "stream" holds, and the places of each quantity's number (n, 8) in them.
+    """The packed bytes of a sample up to what "stream" holds, and the places (8 n,) of all numbers' bytes in them.
 
     Numbers are float64, so that all samples have the same bytes but for them: to fill these in takes a tenth of the
     time of packing nested maps again.
@@ -117,7 +124,7 @@ def _template(dictionary: Dictionary) -> tuple[np.ndarray, np.ndarray]:
     packer.pack_map_header(len(tree) + 1)
     pack(tree)
     packer.pack("stream")
-    return np.frombuffer(packer.bytes(), np.uint8).copy(), starts[:, None] + np.arange(8)
+    return np.frombuffer(packer.bytes(), _BYTE).copy(), (starts[:, None] + np.arange(8)).ravel()
 
 
 def _tree(dictionary: Dictionary) -> tuple[dict[str, Any], int]:

@@ -9,6 +9,7 @@ import hmac
 import socket
 import struct
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -99,6 +100,29 @@ def sample(dictionary: Dictionary, sequence: int, gap: int = 0) -> Sample:
 
 def data_of(packet: bytes) -> tuple[int, int, int, int, float]:
     return DATA_HEADER.unpack_from(packet, TELEMETRY_HEADER_BYTES)
+
+
+def test_only_samples_with_packets_that_are_due_are_wanted(ear, arm, tmp_path):
+    """At the rate of any set; and all packets of a sample that comes again, as the engine stands still."""
+    gateway = StubGateway(arm)
+    sets = "".join(
+        f"  - {{name: {name}, quantities: ['q.*'], rate_hz: {hz}}}\n" for name, hz in (("a", 100), ("b", 40))
+    )
+    (tmp_path / "packets.yaml").write_text(f"limberjack_packets: 1\nclock: simulated\nsets:\n{sets}")
+    options = {"packets": "packets.yaml"}
+    outlet = make(f"udp://127.0.0.1:{ear.getsockname()[1]}", Context(gateway, options, tmp_path))
+    outlet.open(gateway.dictionary)
+    wanted = [
+        k for k in range(53) if outlet.wants(each := sample(gateway.dictionary, k)) and outlet.sample(each) is None
+    ]
+    assert wanted == [0, 10, 20, 25, 30, 40, 50]
+    assert outlet._clock.now() == 52_000_000  # answers to telecommands bear the newest time
+    again = replace(each, sequence=60, unix_ns=each.unix_ns + 10**9)
+    assert outlet.wants(again)
+    outlet.sample(again)
+    outlet.close()
+    expected = [(1, 0), (2, 0), (1, 10), (1, 20), (2, 25), (1, 30), (1, 40), (1, 50), (2, 50), (1, 60), (2, 60)]
+    assert [(data_of(packet)[0], data_of(packet)[2]) for packet in (ear.recv(65536) for _ in expected)] == expected
 
 
 def test_gaps_add_up_and_a_new_model_has_another_signature(ear, arm, dock, tmp_path):

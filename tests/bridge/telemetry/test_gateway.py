@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,6 +13,7 @@ from limberjack.bridge import Client
 from limberjack.bridge.errors import EngineTimeoutError, KeyRefusedError
 from limberjack.bridge.keys import keygen
 from limberjack.bridge.telemetry import session
+from limberjack.bridge.telemetry.alarms import Alarms
 from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity, dictionary_of
 from limberjack.bridge.telemetry.gateway import Gateway
 from limberjack.bridge.telemetry.history.history import History
@@ -400,6 +402,58 @@ def test_a_prompt_outlet_has_its_sample_at_once():
     until(lambda: len(recorder.dictionaries) == 2, "it does not open again")
     until(lambda: feed.offer_sample(Sample(7, 0.0, 8, np.zeros(0))) or recorder.samples[-1].sequence == 7, "closed")
     assert feed.close(10.0)
+
+
+def test_a_prompt_outlet_is_never_entered_by_two_threads():
+    """While its own thread is in it, samples wait for that thread."""
+    recorder, inside, go_on = Recorder(), threading.Event(), threading.Event()
+    recorder.prompt = True
+    recorder.notice = lambda notice: inside.set() or go_on.wait()  # type: ignore[method-assign]
+    feed = Feed(recorder, lambda severity, text: None)
+    feed.start(Dictionary("m", "h", (Quantity("time", "time", "s", ""),)))
+    feed.offer_notice(Notice("link", 0, "now", 0.0, 0))
+    assert inside.wait(5.0)
+    feed.offer_sample(sample(1))
+    assert recorder.samples == []
+    go_on.set()
+    until(lambda: recorder.samples, "the sample that waited is not handed over")
+    assert feed.close(10.0)
+    feed.offer_sample(sample(2))
+    assert len(recorder.samples) == 1  # it is closed
+
+
+def test_samples_that_an_outlet_does_not_want_are_no_gap_but_keep_gaps():
+    recorder = Recorder()
+
+    def wants(each: Sample) -> bool:
+        if each.sequence == 25:
+            raise RuntimeError("of no use to the source")
+        return each.sequence % 10 == 0
+
+    recorder.wants = wants
+    feed = fed(recorder)
+    for k in range(40):
+        feed.offer_sample(sample(k, gap=3 if k == 15 else 0))
+    assert feed.close(5.0)
+    assert [(each.sequence, each.gap) for each in recorder.samples] == [(0, 0), (10, 0), (20, 3), (25, 0), (30, 0)]
+    assert (feed.counts.thinned, feed.counts.dropped) == (35, 0)
+
+
+def test_threads_are_woken_after_what_needs_none():
+    made, order = Gateway("ipc:///nowhere"), []
+    time = Dictionary("m", "h", (Quantity("time", "time", "s", ""),))
+    made._source.session, made._alarms = SimpleNamespace(dictionary=time), Alarms(time)
+    for name, more in (("woken", {}), ("patient", {"patience_s": 60.0}), ("prompt", {"prompt": True})):
+        recorder = Recorder(name)
+        vars(recorder).update(more)
+        made.add(recorder)
+        offer = made._feeds[-1].offer_sample
+        made._feeds[-1].offer_sample = lambda each, name=name, offer=offer: order.append(name) or offer(each)
+    made.sample(sample(1))
+    assert order == ["prompt", "patient", "woken"]
+    assert [each.split(".")[1] for each in made.status()] == ["woken", "patient", "prompt"]
+    for feed in made._feeds:
+        assert feed.close(5.0)
 
 
 def test_a_patient_outlet_is_woken_seldom_and_gets_all():
