@@ -190,7 +190,7 @@ class Client:
     def latest(self, *, timeout_s: float | None = None) -> State:
         """The newest published state, waiting for one if none has come since the last call."""
         socket = self._stream("state")
-        payload = _receive(socket, self._wait(timeout_s), "published state")
+        payload = _receive(socket, self._wait(timeout_s), "published state", False)
         return State(self._link.decode(payload), self._description)
 
     def next_event(self, *, timeout_s: float | None = None) -> tuple[str, State | dict[str, Any]]:
@@ -207,7 +207,7 @@ class Client:
         waiting : messages that may wait for this reader before more are lost; only in the first call
         """
         socket = self._stream("topics", waiting)
-        return self._link.decode(_receive(socket, self._wait(timeout_s), "message on the topic stream"))
+        return self._link.decode(_receive(socket, self._wait(timeout_s), "message on the topic stream", True))
 
     def supervisor(self, *, timeout_s: float | None = None) -> dict[str, Any]:
         """The supervisor's next message (docs/reference/protocol.md); it also comes while the engine hangs or is gone.
@@ -287,11 +287,16 @@ class Client:
         self.close()
 
 
-def _receive(socket: zmq.Socket, timeout_s: float, what: str) -> bytes:
-    """The last frame of the next message. `recv_multipart` asks the socket after each frame, in twice the time."""
+def _receive(socket: zmq.Socket, timeout_s: float, what: str, topic: bool) -> bytes:
+    """The last frame of the next message. topic : whether another frame is before it
+
+    `recv_multipart` asks the socket whether a message goes on after each frame, and needs twice the time.
+    """
     deadline = time.monotonic() + timeout_s
     while True:
         try:
+            if topic:
+                socket.recv()
             while (frame := socket.recv(copy=False)).more:
                 pass
             return frame.bytes

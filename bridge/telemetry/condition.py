@@ -84,17 +84,18 @@ class Pulse:
         self._stepped = -math.inf
         self._connected = True
 
-    def hear(self, kind: str, body: Any) -> None:
-        """A message of the stream came."""
-        self._heard = self._clock()
+    def hear(self, kind: str, body: Any) -> float:
+        """A message of the stream came; returns when, by the clock."""
+        self._heard = heard = self._clock()
         if kind == "state":
-            self._stepped = self._heard
+            self._stepped = heard
             self._states += 1
         elif kind == "heartbeat":
             self._failure, self._paused = body["failure"], body.get("paused")
             self._overruns.read(body)
             flows = self._mode != "lockstep" and self._states >= _FLOW_STATES and self._paused is None
             self._flows, self._states = flows, 0
+        return heard
 
     def lose(self) -> None:
         """Note that the connection is lost."""

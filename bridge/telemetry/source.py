@@ -141,10 +141,12 @@ class Source:
             except EngineTimeoutError:
                 self._check(session, time.monotonic() - heard)
                 continue
-            heard = time.monotonic()
-            self.pulse.hear(message.type, message.body)
+            heard = self.pulse.hear(message.type, message.body)
             self._count(message.sequence)
-            self._take(session, message)
+            if message.type == "state":
+                self._state(session, message)
+            else:
+                self._take(session, message)
 
     def _check(self, session: Session, silent_s: float) -> None:
         """Nothing came for a while. Raises _Lost, BridgeError when nothing more will."""
@@ -167,9 +169,8 @@ class Source:
     # ---- messages
 
     def _take(self, session: Session, message: Message) -> None:
-        if message.type == "state":
-            self._state(session, message)
-        elif message.type == "heartbeat":
+        """Any other message than a state."""
+        if message.type == "heartbeat":
             self._heartbeat(session, message)
         elif message.type == "event":
             self._event(session, message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -75,6 +75,30 @@ class Schedule:
         due = period != self._last or time == self._time
         self._last, self._time = period, time
         return due
+
+
+class Schedules:
+    """When a packet of any of several rates is due. Most samples of a fast engine are answered by two comparisons."""
+
+    def __init__(self, rates_hz: Iterable[float | None]) -> None:
+        self._rates = set(rates_hz)
+        self._each = [Schedule(rate_hz) for rate_hz in self._rates]
+        self._time = self._until = math.nan  # of the newest sample; before which no packet is due
+
+    def due(self, time: float) -> bool:
+        """Whether any packet is due at the sample of this time, as of `Schedule.due`."""
+        before, self._time = self._time, time
+        if before < time < self._until:
+            return False
+        due = [each.due(time) for each in self._each]
+        ends = (-math.inf if rate is None else _end(time, rate) for rate in self._rates)
+        self._until = min(ends, default=-math.inf)
+        return any(due) or time == before
+
+
+def _end(time: float, rate_hz: float) -> float:
+    """A time just before the next multiple of the period counts as reached."""
+    return (math.floor(time * rate_hz + _ROUNDING) + 1.0 - 2.0 * _ROUNDING) / rate_hz
 
 
 @dataclass(frozen=True, eq=False)

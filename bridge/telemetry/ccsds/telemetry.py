@@ -11,7 +11,7 @@ from limberjack.bridge.telemetry.ccsds.options import Options, options_from
 from limberjack.bridge.telemetry.ccsds.packets import HOUSEKEEPING, REPORT, Packer
 from limberjack.bridge.telemetry.ccsds.reports import Reporter
 from limberjack.bridge.telemetry.ccsds.schema import PacketsSpec
-from limberjack.bridge.telemetry.ccsds.sets import Schedule, plan_of
+from limberjack.bridge.telemetry.ccsds.sets import Schedule, Schedules, plan_of
 from limberjack.bridge.telemetry.ccsds.sources import Sources
 from limberjack.bridge.telemetry.ccsds.tcp_server import TcpServer
 from limberjack.bridge.telemetry.ccsds.telecommand import Telecommands
@@ -51,7 +51,7 @@ class CcsdsOutlet:
         vocabulary = vocabulary_of(gateway.session().mirror.simulation, dictionary)
         self._plan = plan_of(dictionary, vocabulary, spec)
         self._schedules = [Schedule(packet.rate_hz) for packet in self._plan.packets]
-        self._rates = [Schedule(rate_hz) for rate_hz in {packet.rate_hz for packet in self._plan.packets}]
+        self._wanted = Schedules(packet.rate_hz for packet in self._plan.packets)
         self._packer = Packer()
         self._reporter = Reporter(self._packer, self._plan.apid)
         self._clock, self._lost = _Clock(spec), 0
@@ -62,7 +62,7 @@ class CcsdsOutlet:
     def wants(self, sample: Sample) -> bool:
         """Whether packets are due. Other samples only move the clock, which answers to telecommands read as well."""
         self._clock.see(sample)
-        return sum(rate.due(sample.time) for rate in self._rates) > 0  # each of them has to see each sample
+        return self._wanted.due(sample.time)
 
     def sample(self, sample: Sample) -> None:
         """Send the packets that are due. OSError if no route leads to the address."""

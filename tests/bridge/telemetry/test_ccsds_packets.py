@@ -29,7 +29,7 @@ from limberjack.bridge.telemetry.ccsds.packets import (
     telecommand,
 )
 from limberjack.bridge.telemetry.ccsds.schema import DEFAULT, read_packets
-from limberjack.bridge.telemetry.ccsds.sets import Plan, Schedule, plan_of
+from limberjack.bridge.telemetry.ccsds.sets import Plan, Schedule, Schedules, plan_of
 from limberjack.bridge.telemetry.ccsds.vocabulary import Vocabulary, vocabulary_of
 from limberjack.bridge.telemetry.ccsds.xtce import parameter_names, xtce
 from limberjack.bridge.telemetry.dictionary import Dictionary, dictionary_of
@@ -193,6 +193,19 @@ def test_a_rate_is_kept_in_simulated_time(step):
     assert schedule.due(0.0)  # it stands still, and the same state comes again
     assert not schedule.due(1e-5)
     assert all(Schedule(None).due(0.0) for _ in range(3))
+
+
+@given(
+    rates=st.lists(st.one_of(st.none(), st.floats(1e-2, 1e3)), max_size=4),
+    steps=st.lists(st.sampled_from([1e-3, 1e-3, 1e-3, 0.02, 0.1, 0.0, -0.4567, 7.3]), min_size=1, max_size=60),
+)
+def test_a_sample_is_due_if_it_is_at_any_rate(rates, steps):
+    """Also at times that stand still, or go back: one look at all rates sees what a look at each of them sees."""
+    schedules, each, time = Schedules(rates), [Schedule(rate) for rate in rates], math.nan
+    for step in steps:
+        before, time = time, step + (0.0 if math.isnan(time) else time)
+        due = [one.due(time) for one in each]
+        assert schedules.due(time) == (any(due) or time == before)
 
 
 @pytest.mark.parametrize(
