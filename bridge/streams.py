@@ -7,10 +7,11 @@ import time
 import zmq
 
 from limberjack.bridge.doorkeeper import Doorkeeper
+from limberjack.bridge.replies import plain_send
 from limberjack.doors import ReaderDoor
 
 READERS_MAX = 64  # connections of one stream
-_MORE_NOWAIT = int(zmq.SNDMORE | zmq.DONTWAIT)
+_NOWAIT, _MORE_NOWAIT = int(zmq.DONTWAIT), int(zmq.SNDMORE | zmq.DONTWAIT)
 
 
 class Stream:
@@ -20,7 +21,7 @@ class Stream:
         """socket : XPUB, not bound yet"""
         self.door = ReaderDoor(socket, READERS_MAX)
         self.keeper: Doorkeeper | None = None  # gets the time while the socket has the engine
-        self._socket = socket
+        self._socket, self._send = socket, plain_send(socket)
 
     @property
     def read(self) -> bool:
@@ -30,8 +31,8 @@ class Stream:
     def send(self, topic: bytes, message: bytes | memoryview) -> None:
         """Send two frames to whoever subscribed to the topic; a slow reader loses messages and delays nobody."""
         self._enter()
-        self._socket.send(topic, _MORE_NOWAIT)
-        self._socket.send(message, zmq.DONTWAIT)
+        self._send(topic, _MORE_NOWAIT)
+        self._send(message, _NOWAIT)
         self._leave()
 
     def look(self, keyed: bool) -> None:
@@ -91,9 +92,9 @@ class LatestStream(Stream):
     def _offer(self, message: bytes | memoryview) -> None:
         """Send; libzmq tells once of a reader without room, then it leaves that one out until it has some."""
         try:
-            self._socket.send(message, zmq.DONTWAIT)
+            self._send(message, _NOWAIT)
         except zmq.Again:
             self._behind = True
             self._socket.xpub_nodrop = 0
-            self._socket.send(message, zmq.DONTWAIT)
+            self._send(message, _NOWAIT)
             self._socket.xpub_nodrop = 1
