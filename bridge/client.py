@@ -206,7 +206,7 @@ class Client:
 
         waiting : messages that may wait for this reader before more are lost; only in the first call
         """
-        socket = self._stream("topics", waiting)
+        socket = self._streams.get("topics") or self._stream("topics", waiting)
         return self._link.decode(_receive(socket, self._wait(timeout_s), "message on the topic stream", True))
 
     def supervisor(self, *, timeout_s: float | None = None) -> dict[str, Any]:

@@ -65,7 +65,7 @@ class Gateway:
         self.commander = Commander(endpoint, self.session, self.tell, keys=keys, key_name=key_name, rules=rules)
         self._source = Source(endpoint, self, keys=keys, key_name=key_name, most_hz=most_hz)
         self._feeds: list[Feed] = []
-        self._in_turn: list[Feed] = []  # the same; those whose threads a sample wakes are last
+        self._in_turn: list[Feed] = []  # the same, in the order of `Feed.turn`
         self._time = 0.0
         self._stopping = threading.Event()
         self._watcher = threading.Thread(target=self._watch, name="watch", daemon=True)
@@ -98,7 +98,7 @@ class Gateway:
         dictionary = self.session().dictionary
         feed.start(dictionary)
         self._feeds.append(feed)
-        self._in_turn = sorted(self._feeds, key=lambda each: each.wakes)
+        self._in_turn = sorted(self._feeds, key=lambda each: each.turn)
         if self.session().dictionary != dictionary:  # the engine came back with another model meanwhile
             feed.reopen(self.session().dictionary)
 
@@ -199,10 +199,7 @@ class Gateway:
                 feed.reopen(session.dictionary)
 
     def sample(self, sample: Sample) -> None:
-        """Fan out a sample, and the alarms that it brings.
-
-        Threads are woken last: they need the interpreter, for which they would only wait while this one works.
-        """
+        """Fan out a sample, and the alarms that it brings."""
         self._time = sample.time
         told = self._alarms.look(sample)
         for feed in self._in_turn:

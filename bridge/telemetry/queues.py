@@ -60,7 +60,8 @@ class Feed:
         """rate_hz : samples a second that the outlet gets at most. None: all"""
         self.outlet, self._tell = outlet, tell
         self._period_ns = 0 if rate_hz is None else int(1e9 / rate_hz)
-        self._prompt = bool(getattr(outlet, "prompt", False))
+        self._sends = bool(getattr(outlet, "sends", False))
+        self._prompt = self._sends or bool(getattr(outlet, "prompt", False))
         self._patience_s: float | None = getattr(outlet, "patience_s", None)
         self._wants: Callable[[Sample], bool] | None = getattr(outlet, "wants", None)
         self._most_samples, self._most_notices = samples, notices
@@ -90,9 +91,15 @@ class Feed:
         self._thread.start()
 
     @property
-    def wakes(self) -> int:
-        """How often a sample wakes another thread: 0 never, 1 seldom, 2 each one."""
-        return 0 if self._prompt else 1 if self._patience_s is not None or self._wants is not None else 2
+    def turn(self) -> int:
+        """In which order feeds are to be offered a sample; of the same number, in any.
+
+        First those of which nearly all only put it aside; then those whose threads each sample wakes, last those that
+        send it here: meanwhile these threads can go on.
+        """
+        if self._sends:
+            return 2
+        return 0 if self._prompt or self._patience_s is not None or self._wants is not None else 1
 
     # ---- from other threads; none of these waits
 

@@ -142,7 +142,9 @@ class Source:
                 self._check(session, time.monotonic() - heard)
                 continue
             heard = self.pulse.hear(message.type, message.body)
-            self._count(message.sequence)
+            if self._sequence is None or message.sequence != self._sequence + 1:
+                self._count(message.sequence)
+            self._sequence = message.sequence
             if message.type == "state":
                 self._state(session, message)
             else:
@@ -157,7 +159,7 @@ class Source:
 
     def _count(self, sequence: int) -> None:
         """Note how many messages are missing. Raises _Lost when the engine began to count again."""
-        last, self._sequence = self._sequence, sequence
+        last = self._sequence
         if last is None:
             return
         if sequence <= last:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import time
 from typing import Any
 
@@ -24,6 +25,7 @@ CONNECT = "connect:"
 _QUEUE = 1000
 _READERS_MAX, _LOOK_S, _WATCH_MS = 16, 0.05, 50
 _NUMBER, _BYTE = np.dtype(">f8"), np.dtype(np.uint8)
+_COUNTS = struct.Struct(">2Q")  # sequence and gap
 _MORE = int(zmq.SNDMORE | zmq.DONTWAIT)
 
 
@@ -38,7 +40,7 @@ class PlotJuggler:
     """
 
     name = "plotjuggler"
-    prompt = True
+    sends = True
 
     def __init__(self, address: str = DEFAULT_ADDRESS) -> None:
         """Raises EndpointError for an address that cannot be used."""
@@ -56,7 +58,7 @@ class PlotJuggler:
         self._topic = dictionary.model.encode()
         self._bytes, self._order = _template(dictionary)
         self._numbers = self._bytes[: 8 * len(dictionary)].view(_NUMBER)
-        self._pack = msgpack.Packer().pack
+        self._counts = self._bytes[8 * len(dictionary) :].data
         self._context, self._next_look = zmq.Context(), 0.0
         self._socket = self._context.socket(zmq.XPUB)
         self._plain_send = plain_send(self._socket)
@@ -88,10 +90,10 @@ class PlotJuggler:
 
     def _send(self, sample: Sample) -> None:
         self._numbers[:] = sample.vector
-        packed = self._bytes.take(self._order).tobytes()
+        _COUNTS.pack_into(self._counts, 0, sample.sequence, sample.gap)
         send = self._plain_send
         send(self._topic, _MORE)
-        send(packed + self._pack({"sequence": sample.sequence, "gap": sample.gap}), _MORE)
+        send(self._bytes.take(self._order).tobytes(), _MORE)
         send(b"%d.%09d" % divmod(sample.unix_ns, 1_000_000_000), zmq.DONTWAIT)
 
     def notice(self, notice: Notice) -> None:
@@ -106,31 +108,31 @@ class PlotJuggler:
 
 
 def _template(dictionary: Dictionary) -> tuple[np.ndarray, np.ndarray]:
-    """The bytes of n numbers and of the keys, and in which order they are a packed sample up to what "stream" holds.
+    """The bytes of n numbers, two counts and the keys, and in which order they are a packed sample.
 
-    Numbers are float64, so that all samples have the same bytes but for them: to put these in order takes a tenth of
-    the time of packing nested maps again.
+    Numbers are float64 and counts uint64, so that all samples have the same bytes but for them: to put these in order
+    takes a tenth of the time of packing nested maps again.
     """
     tree, count = _tree(dictionary)
-    packer, starts = msgpack.Packer(autoreset=False), np.zeros(count, dtype=np.int64)
+    tree["stream"] = {"sequence": count, "gap": count + 1}
+    packer, starts = msgpack.Packer(autoreset=False), np.zeros(count + 2, dtype=np.int64)
 
     def pack(branch: dict[str, Any]) -> None:
+        packer.pack_map_header(len(branch))
         for key, value in branch.items():
             packer.pack(key)
             if isinstance(value, dict):
-                packer.pack_map_header(len(value))
                 pack(value)
             else:
-                packer.pack(0.0)
+                packer.pack(0.0 if value < count else 2**64 - 1)  # each takes eight bytes, after one for its type
                 starts[value] = len(packer.bytes()) - 8
 
-    packer.pack_map_header(len(tree) + 1)
     pack(tree)
-    packer.pack("stream")
     packed = np.frombuffer(packer.bytes(), _BYTE)
-    order = 8 * count + np.arange(len(packed))
-    order[starts[:, None] + np.arange(8)] = np.arange(8 * count).reshape(-1, 8)
-    return np.concatenate([np.zeros(8 * count, _BYTE), packed]), order
+    numbers = np.zeros(8 * len(starts), _BYTE)
+    order = len(numbers) + np.arange(len(packed))
+    order[starts[:, None] + np.arange(8)] = np.arange(len(numbers)).reshape(-1, 8)
+    return np.concatenate([numbers, packed]), order
 
 
 def _tree(dictionary: Dictionary) -> tuple[dict[str, Any], int]:

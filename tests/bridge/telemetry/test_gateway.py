@@ -439,19 +439,20 @@ def test_samples_that_an_outlet_does_not_want_are_no_gap_but_keep_gaps():
     assert (feed.counts.thinned, feed.counts.dropped) == (35, 0)
 
 
-def test_threads_are_woken_after_what_needs_none():
+def test_threads_are_woken_after_what_needs_none_and_before_what_takes_longer():
     made, order = Gateway("ipc:///nowhere"), []
     time = Dictionary("m", "h", (Quantity("time", "time", "s", ""),))
     made._source.session, made._alarms = SimpleNamespace(dictionary=time), Alarms(time)
-    for name, more in (("woken", {}), ("patient", {"patience_s": 60.0}), ("prompt", {"prompt": True})):
+    kinds = {"sends": ("sends", True), "woken": ("", 0), "patient": ("patience_s", 60.0), "prompt": ("prompt", True)}
+    for name, (attribute, value) in kinds.items():
         recorder = Recorder(name)
-        vars(recorder).update(more)
+        setattr(recorder, attribute, value)
         made.add(recorder)
         offer = made._feeds[-1].offer_sample
         made._feeds[-1].offer_sample = lambda each, name=name, offer=offer: order.append(name) or offer(each)
     made.sample(sample(1))
-    assert order == ["prompt", "patient", "woken"]
-    assert [each.split(".")[1] for each in made.status()] == ["woken", "patient", "prompt"]
+    assert order == ["patient", "prompt", "woken", "sends"]
+    assert [each.split(".")[1] for each in made.status()] == list(kinds)
     for feed in made._feeds:
         assert feed.close(5.0)
 
