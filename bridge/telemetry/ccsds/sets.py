@@ -53,9 +53,11 @@ class Packet:
     def data(self, sample: Sample, signature: int, lost: int) -> bytes:
         """The data of the packet of a sample; a number too large for float32 becomes infinite."""
         head = DATA_HEADER.pack(self.structure, signature, sample.sequence & 0xFFFFFFFF, lost & 0xFFFFFFFF, sample.time)
+        numbers = sample.vector[self.places]
+        if self.dtype.itemsize == 8:  # nothing can be too large: to say so would take longer than all the rest
+            return head + numbers.astype(self.dtype).tobytes()
         with np.errstate(over="ignore"):
-            numbers: bytes = sample.vector[self.places].astype(self.dtype).tobytes()
-        return head + numbers
+            return head + numbers.astype(self.dtype).tobytes()
 
 
 class Schedule:

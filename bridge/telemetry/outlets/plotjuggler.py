@@ -23,7 +23,7 @@ DEFAULT_ADDRESS = "tcp://127.0.0.1:9872"
 CONNECT = "connect:"
 #: samples that wait for one slow subscriber; libzmq drops what comes on top
 _QUEUE = 1000
-_READERS_MAX, _LOOK_S, _WATCH_MS = 16, 0.05, 50
+_READERS_MAX, _LOOK_S, _WATCH_MS = 16, 0.05, 100
 _NUMBER, _BYTE = np.dtype(">f8"), np.dtype(np.uint8)
 _COUNTS = struct.Struct(">2Q")  # sequence and gap
 _MORE = int(zmq.SNDMORE | zmq.DONTWAIT)
