@@ -81,12 +81,14 @@ class PlotJuggler:
     def sample(self, sample: Sample) -> None:
         """Publish one sample, if anybody is connected; a slow subscriber loses some and delays nobody."""
         self._keeper.inside = now = time.monotonic()
-        if now >= self._next_look:
-            self._next_look = now + _LOOK_S
-            self._door.read_subscriptions()
-        if self._connects or self._door.table:
-            self._send(sample)
-        self._keeper.inside = None
+        try:
+            if now >= self._next_look:
+                self._next_look = now + _LOOK_S
+                self._door.read_subscriptions()
+            if self._connects or self._door.table:
+                self._send(sample)
+        finally:
+            self._keeper.inside = None
 
     def _send(self, sample: Sample) -> None:
         self._numbers[:] = sample.vector
