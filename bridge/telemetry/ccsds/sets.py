@@ -55,9 +55,11 @@ class Packet:
         head = DATA_HEADER.pack(self.structure, signature, sample.sequence & 0xFFFFFFFF, lost & 0xFFFFFFFF, sample.time)
         numbers = sample.vector[self.places]
         if self.dtype.itemsize == 8:  # nothing can be too large: to say so would take longer than all the rest
-            return head + numbers.astype(self.dtype).tobytes()
-        with np.errstate(over="ignore"):
-            return head + numbers.astype(self.dtype).tobytes()
+            data: bytes = numbers.astype(self.dtype).tobytes()
+        else:
+            with np.errstate(over="ignore"):
+                data = numbers.astype(self.dtype).tobytes()
+        return head + data
 
 
 class Schedule:
