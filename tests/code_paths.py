@@ -1,6 +1,6 @@
 """Code paths of NumPy and OpenBLAS that this processor can run: what differs from them in the last bit decides nothing.
 
-`python -m tests.code_paths` prints a line of environment variables for every other one, for `.ci/run`.
+`python -m tests.code_paths` prints the environment variables of the one with the oldest instructions, for `.ci/run`.
 """
 
 from __future__ import annotations
@@ -31,5 +31,4 @@ def code_paths() -> list[dict[str, str]]:
 
 
 if __name__ == "__main__":
-    for path in code_paths()[::2]:
-        print("\t".join(f"{name}={value}" for name, value in path.items()))
+    print("\t".join(f"{name}={value}" for name, value in code_paths()[0].items()))
