@@ -32,13 +32,13 @@ def with_heights(shape: Shape, source: str, locate: Locate) -> Shape:
             fail("are in a file of another type", f"Give a file that ends with one of: {', '.join(TABLES)}")
         if not path.is_file():
             fail("are not found", "Give the file's path from the model file's folder, or an absolute one")
-        heights = read_heights(path)
+        heights = read_heights(path, MOST_HEIGHTS)
     if heights.ndim != 2 or min(heights.shape) < 2:
         fail(f"have the shape {heights.shape}", "Give two rows at least, of two numbers at least each")
     if not usable(heights):
         fail("are not all finite numbers", "Give metres")
     if heights.size > MOST_HEIGHTS:
-        fail(f"are {heights.size}", f"Give at most {MOST_HEIGHTS}: a smaller or a coarser piece of ground")
+        fail(f"are more than {MOST_HEIGHTS}", f"Give at most {MOST_HEIGHTS}: a smaller or a coarser piece of ground")
     return replace(shape, heights=heights * shape.unit, file="", unit=1.0)
 
 

@@ -12,8 +12,11 @@ from scipy.spatial.transform import Rotation
 
 import limberjack as lj
 from limberjack.engine.common.errors import ModelError
+from limberjack.engine.files import height_file
+from limberjack.engine.files.height_file import read_heights
 from limberjack.engine.model.archive import from_bytes, to_bytes
 from limberjack.engine.model.build import build
+from limberjack.engine.model.grounds import MOST_HEIGHTS
 from limberjack.engine.tables.contacts import C_TOUCHES, ME_GAP, ME_NEAR, ME_NORMAL, TO_FORCE, TO_GAP, TOUCH
 from tests.engine.contacts.least import hulls_apart
 from tests.engine.contacts.scenes import ball, box, free, scene, solid_box, sphere
@@ -374,6 +377,28 @@ def test_what_is_no_table_of_heights_is_told_in_plain_words(tmp_path, name):
     with pytest.raises(ModelError, match=text) as caught:
         scene(tmp_path, [ball("b", (0, 0, 1))], [shape, sphere("b")], [ON_GROUND])
     assert name in str(caught.value)
+
+
+def test_an_array_that_is_shorter_than_it_says_takes_no_memory(tmp_path):
+    """NumPy would set 8 TB aside first, and a MemoryError would end the command with a traceback."""
+    np.save(tmp_path / "hills.npy", np.zeros((10, 10)))
+    content = (tmp_path / "hills.npy").read_bytes()
+    before, after = b"(10, 10), }" + b" " * 10, b"(1000000, 1000000), }"
+    assert content.count(before) == 1
+    (tmp_path / "hills.npy").write_bytes(content.replace(before, after))
+    with pytest.raises(ModelError, match="it is cut"):
+        read_heights(tmp_path / "hills.npy", MOST_HEIGHTS)
+
+
+def test_a_table_is_read_up_to_the_most_heights(tmp_path, monkeypatch):
+    """Of 4 MiB of text no more numbers are read than a height field may have."""
+    taken, number = [], height_file._number
+    monkeypatch.setattr(height_file, "_number", lambda word, line: taken.append(None) or number(word, line))
+    (tmp_path / "hills.csv").write_text("1 2\n" * (1 << 20))
+    shape = "{body: world, name: ground, type: height_field, size: [2, 2], file: hills.csv}"
+    with pytest.raises(ModelError, match=f"are more than {MOST_HEIGHTS}"):
+        scene(tmp_path, [ball("b", (0, 0, 1))], [shape, sphere("b")], [ON_GROUND])
+    assert len(taken) <= MOST_HEIGHTS + 2
 
 
 HEIGHTS = "heights: [[0, 0], [0, 0]]"
