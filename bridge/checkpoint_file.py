@@ -19,6 +19,7 @@ from limberjack.bridge.errors import BridgeError
 from limberjack.engine.api.named_values import assign
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import ArgumentError, ExitCode
+from limberjack.engine.files.bounded_file import is_special
 from limberjack.version import __version__
 
 _MAGIC = b"LJCHECK1"
@@ -130,6 +131,8 @@ def write_whole(path: Path, content: bytes) -> None:
 def read_checkpoint(path: Path) -> Checkpoint:
     """The checkpoint in a file. Raises CheckpointError with place, cause and remedy; OSError if it cannot be read."""
     remedy = "Use another checkpoint, or start without it"
+    if is_special(path):  # a named pipe would be waited for
+        raise CheckpointError(f"{path}: this is not a file. {remedy}.")
     if path.stat().st_size > _LARGEST:
         raise CheckpointError(f"{path}: it is larger than {_LARGEST} bytes, so it is not a checkpoint. {remedy}.")
     content = path.read_bytes()

@@ -18,6 +18,7 @@ from zmq.auth.thread import ThreadAuthenticator
 from limberjack.bridge.errors import KeyFileError
 from limberjack.bridge.roles import ROLES_FILE, Grant, Role, add_roles, read_roles
 from limberjack.doors import ZAP_DOMAIN
+from limberjack.engine.files.bounded_file import is_special
 
 log = logging.getLogger("limberjack.bridge")
 
@@ -78,6 +79,8 @@ def load_pair(file: Path) -> tuple[bytes, bytes]:
 
 
 def _load(file: Path) -> tuple[bytes, bytes | None]:
+    if is_special(file):  # a named pipe would be waited for
+        raise KeyFileError(f"{file}: this is not a file. Make keys with 'limberjack keygen DIR'.")
     try:
         public, secret = load_certificate(file)
     except (OSError, ValueError) as error:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from limberjack.bridge.errors import Code, KeyFileError
 from limberjack.bridge.messages import Message, Refusal
+from limberjack.engine.files.bounded_file import is_special
 
 ROLES_FILE = "roles"
 _FILE_MAX = 1_000_000  # bytes
@@ -92,6 +93,8 @@ def read_roles(folder: Path) -> dict[str, Role] | None:
     path = folder / ROLES_FILE
     if not path.exists():
         return None
+    if is_special(path):  # a named pipe would be waited for
+        raise KeyFileError(f"{path}: this is not a file. Write the roles into a text file.")
     if path.stat().st_size > _FILE_MAX:
         raise KeyFileError(f"{path}: larger than {_FILE_MAX} bytes; a file of roles is never so large.")
     roles: dict[str, Role] = {}

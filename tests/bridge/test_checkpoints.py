@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import os
 import re
 import time
 from dataclasses import replace
@@ -95,6 +96,9 @@ def test_what_is_no_checkpoint_is_told_with_cause_and_remedy(written, tmp_path):
     with written.open("wb") as stream:
         stream.truncate((1 << 30) + 1)  # of holes
     refused(written, "larger than")
+    written.unlink()
+    os.mkfifo(written)  # reading it would wait for ever
+    refused(written, "not a file", "start without it")
 
 
 @pytest.mark.parametrize(

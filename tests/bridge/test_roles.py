@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 import pytest
@@ -185,6 +186,15 @@ def test_a_folder_that_cannot_be_read_changes_nothing(engine, endpoint, keys):
         (keys / "roles").write_text("read\n")
         assert "no key's name" in await_event(one, "keys")["problem"]
         assert one.step().step == 2
+
+
+@pytest.mark.parametrize("name", ["roles", "clients/a.key", "server.key_secret"])
+def test_a_named_pipe_in_the_folder_of_keys_is_not_waited_for(engine, folder, name):
+    keygen(folder / "keys", ["a"])
+    (folder / "keys" / name).unlink()
+    os.mkfifo(folder / "keys" / name, 0o600)
+    with pytest.raises(KeyFileError, match="this is not a file"):
+        engine(keys=folder / "keys")
 
 
 def test_a_client_number_is_of_the_key_that_said_hello_with_it(engine, endpoint, keys):
