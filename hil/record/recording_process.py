@@ -8,6 +8,7 @@ what was in the shared memory then is written, and the file finished.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import math
 import mmap
@@ -169,7 +170,7 @@ class RecordFile:
         from mcap.writer import Writer
 
         self.rows = self.events = 0
-        self._next = self.time_ns = 0
+        self._next = self.time_ns = self._length = 0
         self._stream, self._template = stream, _template(names)
         self._writer = cast("Any", Writer(stream, chunk_size=_CHUNK_BYTES))  # flush and finish are not typed
         self._writer.start(profile="", library="limberjack")
@@ -214,8 +215,15 @@ class RecordFile:
         self.event(json.dumps(event).encode(), self.time_ns, wall_ns)
 
     def flush(self, sync: bool) -> None:
-        """Write the chunk begun: what was added so far outlives this process, with `sync` a loss of power too."""
+        """Write the chunk begun: what was added so far outlives this process, with `sync` a loss of power too.
+
+        OSError if somebody else shortened the file.
+        """
+        if os.fstat(self._stream.fileno()).st_size < self._length:
+            raise OSError(errno.ESTALE, "somebody shortened the file")
         self._writer.flush()
+        self._stream.flush()
+        self._length = self._stream.tell()
         if sync:
             os.fdatasync(self._stream.fileno())
 
@@ -280,7 +288,16 @@ def _record(order: dict[str, Any]) -> dict[str, Any]:
         dropped = {"rows_dropped": counts[ROWS_DROPPED], "events_dropped": counts[EVENTS_DROPPED]}
         told = {"closed": bool(counts[CLOSING]), "rows": file.rows, "events": file.events, **dropped}
         file.finish({key: json.dumps(value) for key, value in told.items()})
+        _check_place(stream, order["path"])
     return told
+
+
+def _check_place(stream: IO[bytes], path: str) -> None:
+    """OSError if the written file is no longer at its path."""
+    with contextlib.suppress(FileNotFoundError):
+        if os.path.samestat(os.stat(path), os.fstat(stream.fileno())):
+            return
+    raise OSError(errno.ESTALE, "somebody moved, removed or replaced the file")
 
 
 def main() -> int:

@@ -192,6 +192,31 @@ def test_a_full_disk_is_told_and_leaves_what_was_written(tmp_path):
     assert 400 > rows >= recorder.acknowledged > 0
 
 
+HARMS = {
+    "removed": (lambda path: path.unlink(), "somebody moved, removed or replaced the file"),
+    "moved": (lambda path: path.rename(path.with_name("elsewhere")), "somebody moved, removed or replaced the file"),
+    "replaced": (lambda path: (path.unlink(), path.write_bytes(b"")), "somebody moved, removed or replaced the file"),
+    "shortened": (lambda path: os.truncate(path, 1000), "somebody shortened the file"),
+}
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_a_record_that_somebody_takes_away_is_not_complete(tmp_path, harm):
+    """Its process wrote all rows without an error, to a file that nobody finds."""
+    act, words = HARMS[harm]
+    recorder = McapRecorder(tmp_path / "run.mcap", flush_s=0.001)
+    recorder.open(NAMES, [""] * WIDTH, {})
+    for k in range(200):
+        recorder.row(row(k))
+    deadline = time.monotonic() + 30.0
+    while recorder.acknowledged < 200:
+        assert time.monotonic() < deadline, "the rows are not written"
+        time.sleep(0.01)
+    act(recorder.path)
+    with pytest.raises(HilError, match=f"the record is not complete, {words}"):
+        recorder.close()
+
+
 def test_in_lockstep_the_run_waits_for_room_and_nothing_is_lost(tmp_path):
     recorder = McapRecorder(tmp_path / "run.mcap", ring_bytes=1)
     recorder.open(NAMES, [""] * WIDTH, {"paced": False})
