@@ -20,7 +20,7 @@ from limberjack.engine.model.loops.samples import MOST_SAMPLED, sampled_rows
 from limberjack.engine.model.loops.selection import generic
 from limberjack.engine.model.system import System
 
-#: rank of loops that switch, and of those of mechanisms too large to be moved
+#: rank of loops of mechanisms too large to be moved, and of most loops that switch
 UNKNOWN = -1
 
 
@@ -92,14 +92,44 @@ def _rank(system: System, tree: Tree, plans: Sequence[LoopPlan], groups: Sequenc
     fixed = [plan for plan in plans if not plan.closure.loop.switchable]
     for members in united([plan.closure.above for plan in fixed]):
         found = [fixed[i] for i in members]
-        mechanism = Mechanism(tree, [plan.closure for plan in found])
-        if all(plan.group is not None for plan in found) or len(mechanism.dofs) > MOST_SAMPLED:
+        if all(plan.group is not None for plan in found):
             continue
-        left = generic(sampled_rows(mechanism, system.q0, sizes(mechanism, system.q0), system.v0))[0]
+        left = _generic(system, tree, found)
+        if left == UNKNOWN:
+            continue
         left -= sum(len(groups[g].dependent) for g in {plan.group for plan in found if plan.group is not None})
         for plan in found:
             plan.rank = min(len(plan.kept) if plan.group is None else 0, left)
             left -= plan.rank
+    _rank_switchable(system, tree, plans)
+
+
+def _rank_switchable(system: System, tree: Tree, plans: Sequence[LoopPlan]) -> None:
+    """Ranks of loops that switch, where those that act have the sum of their ranks, whichever they are.
+
+    Ranks are submodular: if all loops together have the sum of what each has alone, so has every part of them. Loops
+    that are open at the start are not closed anywhere that is known, nor are those of their mechanism with them.
+    """
+    for members in united([plan.closure.above for plan in plans]):
+        found = [plans[i] for i in members]
+        loops = [plan.closure.loop for plan in found]
+        if not any(loop.switchable for loop in loops) or not all(loop.closed for loop in loops):
+            continue
+        together = UNKNOWN if any(plan.group is not None for plan in found) else _generic(system, tree, found)
+        if together == UNKNOWN:
+            continue
+        alone = [_generic(system, tree, [plan]) for plan in found]
+        if sum(alone) == together:
+            for plan, count in zip(found, alone):
+                plan.rank = count
+
+
+def _generic(system: System, tree: Tree, plans: Sequence[LoopPlan]) -> int:
+    """How many rows of loops that move together are independent at most configurations, or UNKNOWN."""
+    mechanism = Mechanism(tree, [plan.closure for plan in plans])
+    if len(mechanism.dofs) > MOST_SAMPLED:
+        return UNKNOWN
+    return generic(sampled_rows(mechanism, system.q0, sizes(mechanism, system.q0), system.v0))[0]
 
 
 def _groups(system: System, tree: Tree, loops: Sequence[Closure], choices: Sequence[Choice]) -> list[Group]:

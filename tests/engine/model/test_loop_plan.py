@@ -13,7 +13,7 @@ from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.frames import assemble
 from limberjack.engine.model.loops.choice import FREE_MOST
 from limberjack.engine.model.loops.mechanism import Mechanism
-from limberjack.engine.model.loops.plan import Plan, plan
+from limberjack.engine.model.loops.plan import UNKNOWN, Plan, plan
 from limberjack.engine.model.system import Hinge, Loop, Pose, Term
 from limberjack.engine.model.validate import validate
 from tests.engine.kernels.loops.mechanisms import bars, spatial
@@ -57,6 +57,21 @@ def test_the_rank_of_loops_by_force_is_known(name, rank):
     made = planned(replace(system, loops=tuple(replace(loop, method="force") for loop in system.loops)))
     assert sum(loop.rank for loop in made.loops) == rank
     assert sum(len(loop.kept) for loop in made.loops) == 5
+
+
+@pytest.mark.parametrize(("start", "ranks"), [((True, True), [2, 2]), ((True, False), [UNKNOWN, UNKNOWN])])
+def test_the_rank_of_loops_that_switch_is_known_where_they_add_up(start, ranks):
+    system = bars.parallelogram("force", windows=2)
+    loops = (replace(loop, switchable=True, closed=closed) for loop, closed in zip(system.loops, start))
+    assert [loop.rank for loop in planned(replace(system, loops=tuple(loops))).loops] == ranks
+
+
+def test_the_rank_of_loops_that_switch_is_unknown_where_one_repeats_another():
+    """Released, the other one still holds: no number of rows is that of each."""
+    system = bars.parallelogram("force")
+    loops = (*system.loops, replace(system.loops[0], name="again"))
+    made = planned(replace(system, loops=tuple(replace(loop, switchable=True) for loop in loops)))
+    assert [loop.rank for loop in made.loops] == [UNKNOWN, UNKNOWN]
 
 
 def test_rows_of_a_planar_pin_that_are_kept():

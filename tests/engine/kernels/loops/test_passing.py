@@ -155,6 +155,37 @@ def test_several_freedoms(rates, method):
         np.testing.assert_allclose(vdot[index], expected[index], rtol=0, atol=5e-8, err_msg=f"at {distance} rad")
 
 
+def switched(system: lj.System) -> lj.System:
+    """The same with all loops switchable."""
+    return replace(system, loops=tuple(replace(loop, switchable=True) for loop in system.loops))
+
+
+@pytest.mark.parametrize("speed", [3.0, 0.0])
+@pytest.mark.parametrize("windows", [1, 2])
+def test_loops_that_switch_have_accelerations_at_any_distance(windows, speed):
+    for distance in [x for x in DISTANCES if speed or abs(x) > 1e-7]:
+        system = switched(bars.parallelogram("force", windows, distance, speed))
+        vdot = lj.Dynamics(system).forward(system.q0, system.v0, np.zeros(system.nv))
+        expected = bars.parallelogram_freedom(windows).acceleration(distance, speed)
+        assert vdot[0] == pytest.approx(expected, abs=1e-8), f"at {distance} rad"
+
+
+@pytest.mark.parametrize("angle", [0.0, 1.3e-3, 2.1e-3, 3.4e-3])
+def test_loops_that_switch_pass_with_the_order_of_the_integrator(angle):
+    """Two windows from upright through flat, and one of them with the other one's loop released."""
+    sim = lj.Simulation(switched(bars.parallelogram("force", 2, 0.5 * np.pi + angle)))
+    bare = bars.parallelogram("force", 2, 0.5 * np.pi + angle)
+    other = lj.Simulation(replace(bare, loops=bare.loops[:1]))
+    start = sum(sim.dynamics.energy(sim.q, sim.v))
+    sim.step(3000)
+    assert abs(sum(sim.dynamics.energy(sim.q, sim.v)) - start) < 2e-10
+    sim.reset()
+    sim.release("pin2")
+    sim.step(1500)
+    other.step(1500)
+    np.testing.assert_allclose(sim.q, other.q, rtol=0, atol=1e-8)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_a_mechanism_that_lives_in_a_singular_position(method):
     """A parallelogram that springs hold flat swings by 1e-3 rad, never out of its reach."""
