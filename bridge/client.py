@@ -207,7 +207,8 @@ class Client:
         waiting : messages that may wait for this reader before more are lost; only in the first call
         """
         socket = self._streams.get("topics") or self._stream("topics", waiting)
-        return self._link.decode(_receive(socket, self._wait(timeout_s), "message on the topic stream", True))
+        wait_s = self._link.timeout_s if timeout_s is None else timeout_s
+        return self._link.decode(_receive(socket, wait_s, "message on the topic stream", True))
 
     def supervisor(self, *, timeout_s: float | None = None) -> dict[str, Any]:
         """The supervisor's next message (docs/reference/protocol.md); it also comes while the engine hangs or is gone.
@@ -297,9 +298,7 @@ def _receive(socket: zmq.Socket, timeout_s: float, what: str, topic: bool) -> by
         try:
             if topic:
                 socket.recv()
-            while (frame := socket.recv(copy=False)).more:
-                pass
-            return frame.bytes
+            return socket.recv()
         except zmq.Again:
             if time.monotonic() > deadline:
                 raise EngineTimeoutError(

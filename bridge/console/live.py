@@ -111,13 +111,10 @@ class Live:
         self.browsers: set[Browser] = set()
         self._dictionary, self._period_s, self._hello = dictionary, 1.0 / rate_hz, hello
         self._envelope = Envelope(len(dictionary))
+        self.add: Callable[[Sample], None] = self._envelope.add  # one sample of the stream
         self._notices: collections.deque[Notice] = collections.deque(maxlen=_NOTICES_MAX)
         self._alarms, self._condition, self._progress = alarms, condition, progress
         self._told = alarms()
-
-    def add(self, sample: Sample) -> None:
-        """One sample of the stream."""
-        self._envelope.add(sample)
 
     def notice(self, notice: Notice) -> None:
         """Add a notice; with more than a thousand between two messages the oldest are dropped."""

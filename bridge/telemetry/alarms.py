@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,22 +31,26 @@ class Alarm:
 
 
 class Alarms:
-    """Compares samples with the limits of the dictionary. `look` on one thread; `active` from any."""
+    """Compares samples with the limits of the dictionary. `look` on one thread; `active` from any.
+
+    Each quantity has a span of values around its newest one in which its severity stays. Nearly every sample is within
+    all spans, which one comparison tells: `look` has many thousands a second.
+    """
 
     def __init__(self, dictionary: Dictionary) -> None:
         self._watched = dictionary.quantities
-        table = np.array([_normal(each) for each in dictionary]).reshape(-1, 2)
-        self._normal_low, self._normal_high = table.T.copy()
+        self._edges = [_edges(each) for each in dictionary]
         count = len(dictionary)
+        self._spans = np.full((2, count), np.nan)  # first value within, first one beyond
+        self._reached = np.zeros((2, count), dtype=bool)  # which of these the newest sample reaches
+        self._steady = np.ones((2, count), dtype=bool)  # the same while severities stay: so as no sample has it
+        self._steady_bytes = self._steady.tobytes()
         self._level = np.zeros(count, dtype=np.int64)
         self._told = np.zeros(count, dtype=np.int64)
         self._worst = np.zeros(count, dtype=np.int64)
         self._changes = np.zeros(count, dtype=np.int64)
         self._due_ns = np.zeros(count, dtype=np.int64)
         self._active: dict[str, Alarm] = {}
-        self._normal, self._below = np.ones(count, dtype=bool), np.ones(count, dtype=bool)
-        self._places = np.zeros(0, dtype=np.intp)  # those that were not normal in the newest sample
-        self._before: tuple[bytes, bytes] | None = None  # which were normal, and the values of the others
         self._calm = True  # the newest levels are reported
 
     def active(self) -> dict[str, Alarm]:
@@ -57,17 +63,9 @@ class Alarms:
         NaN of a quantity that may lack is normal.
         """
         values = sample.vector
-        if not self._moved(values) and self._calm:
-            return []
-        level = np.zeros(len(values), dtype=np.int64)
-        level[self._places] = [self._watched[k].severity(float(values[k])) for k in self._places]
-        changed = level != self._level
-        if changed.any():
-            self._changes += changed
-            np.maximum(self._worst, level, out=self._worst)
-            self._level = level
-            self._note(np.flatnonzero(changed), values, sample)
-            self._calm = False
+        np.less_equal(self._spans, values, self._reached)
+        if self._reached.tobytes() != self._steady_bytes:
+            self._move(values, sample)
         if self._calm:
             return []
         due = np.flatnonzero((self._changes > 0) & (self._due_ns <= sample.unix_ns))
@@ -75,18 +73,22 @@ class Alarms:
         self._calm = not self._changes.any()
         return notices
 
-    def _moved(self, values: np.ndarray) -> bool:
-        """Whether severities may have changed: not where the same few quantities have the same abnormal values.
-
-        Nearly every sample ends here, many thousands a second: hence no new arrays.
-        """
-        normal = np.greater_equal(values, self._normal_low, self._normal)
-        normal &= np.less_equal(values, self._normal_high, self._below)
-        which, before = normal.tobytes(), self._before
-        if before is None or before[0] != which:
-            self._places = np.flatnonzero(~normal)
-        self._before = which, values[self._places].tobytes()
-        return before != self._before
+    def _move(self, values: np.ndarray, sample: Sample) -> None:
+        """Give quantities that left their spans new ones, and note new severities."""
+        level = self._level.copy()
+        for k in np.flatnonzero((self._reached != self._steady).any(axis=0)):
+            value = float(values[k])
+            self._spans[:, k] = _span(self._edges[k], value)
+            level[k] = self._watched[k].severity(value)
+        np.less_equal(self._spans, values, self._steady)
+        self._steady_bytes = self._steady.tobytes()
+        changed = level != self._level
+        if changed.any():
+            self._changes += changed
+            np.maximum(self._worst, level, out=self._worst)
+            self._level = level
+            self._note(np.flatnonzero(changed), values, sample)
+            self._calm = False
 
     def _note(self, changed: np.ndarray, values: np.ndarray, sample: Sample) -> None:
         """Make a new table of active alarms, since readers may still use the old one."""
@@ -117,10 +119,19 @@ class Alarms:
         return Notice("alarm", level, text, sample.time, sample.unix_ns, data)
 
 
-def _normal(quantity: Quantity) -> tuple[float, float]:
-    """Between these a value is normal without a further look; the largest finite numbers where nothing bounds it."""
+def _edges(quantity: Quantity) -> list[float]:
+    """All values at which the severity may be another than just below, in order, from -inf on."""
     (warning_low, warning_high), (critical_low, critical_high) = quantity.warning, quantity.critical
-    return max(warning_low, critical_low, -_LARGEST), min(warning_high, critical_high, _LARGEST)
+    highest = (math.nextafter(each, math.inf) for each in (warning_high, critical_high))
+    return sorted({-math.inf, -_LARGEST, warning_low, critical_low, *highest, math.inf})
+
+
+def _span(edges: list[float], value: float) -> tuple[float, float]:
+    """The edge at or below a value and the next one, NaN if none is above. Of NaN one that any number reaches."""
+    if math.isnan(value):
+        return -math.inf, math.nan
+    above = bisect_right(edges, value)
+    return edges[above - 1], edges[above] if above < len(edges) else math.nan
 
 
 def _text(quantity: Quantity, level: int, value: float) -> str:

@@ -8,7 +8,7 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from limberjack.bridge.telemetry.dictionary import Dictionary
@@ -64,6 +64,7 @@ class Feed:
         self._prompt = self._sends or bool(getattr(outlet, "prompt", False))
         self._patience_s: float | None = getattr(outlet, "patience_s", None)
         self._wants: Callable[[Sample], bool] | None = getattr(outlet, "wants", None)
+        self._take_many: Callable[[list[Sample]], None] | None = getattr(outlet, "sample_many", None)
         self._most_samples, self._most_notices = samples, notices
         self.counts = Counts()
         self._samples: deque[tuple[int, Sample]] = deque()
@@ -112,7 +113,8 @@ class Feed:
                 return
             if self._skipped:
                 sample, self._skipped = replace(sample, gap=sample.gap + self._skipped), 0
-            self._due_ns = max(self._due_ns + self._period_ns, sample.unix_ns)
+            if self._period_ns:
+                self._due_ns = max(self._due_ns + self._period_ns, sample.unix_ns)
             if self._prompt and self._hand_at_once(sample):
                 return
             if len(self._samples) >= self._most_samples:
@@ -212,7 +214,7 @@ class Feed:
         with contextlib.suppress(Exception):
             self.outlet.close()
 
-    def _next(self) -> Sample | Notice | Dictionary | None:
+    def _next(self) -> Sample | list[Sample] | Notice | Dictionary | None:
         """What to hand over next, waiting for it; None at the end."""
         with self._lock:
             self._free = True
@@ -228,7 +230,15 @@ class Feed:
                 return self._notices.popleft()[1]
             sample = self._samples.popleft()[1]
             lost, self._lost = self._lost, 0
-            return replace(sample, gap=sample.gap + lost) if lost else sample
+            if lost:
+                sample = replace(sample, gap=sample.gap + lost)
+            return sample if self._take_many is None else [sample, *self._more()]
+
+    def _more(self) -> Iterator[Sample]:
+        """All further samples that came before the next notice."""
+        until = self._notices[0][0] if self._notices else math.inf
+        while self._samples and self._samples[0][0] < until:
+            yield self._samples.popleft()[1]
 
     def _wait(self) -> None:
         """Let go of the lock until somebody rings, or for as long as samples may wait."""
@@ -240,10 +250,14 @@ class Feed:
             self._bell.acquire()
         self._idle = False
 
-    def _hand_over(self, item: Sample | Notice | Dictionary) -> None:
+    def _hand_over(self, item: Sample | list[Sample] | Notice | Dictionary) -> None:
         if isinstance(item, Sample):
             self.outlet.sample(item)
             self.counts.sent += 1
+        elif isinstance(item, list):
+            assert self._take_many is not None
+            self._take_many(item)
+            self.counts.sent += len(item)
         elif isinstance(item, Notice):
             self.outlet.notice(item)
             self.counts.notices += 1

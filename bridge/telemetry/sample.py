@@ -10,9 +10,10 @@ import numpy as np
 from limberjack.bridge.telemetry.dictionary import Dictionary
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Sample:
-    """The state of the engine at one time.
+    """The state of the engine at one time. Nobody changes it: outlets share it. (Were it frozen, making one would take
+    four times as long.)
 
     sequence : the engine's number of the publication; missing numbers were lost on the way
     time : simulated, s;  unix_ns : when the gateway received it, ns since 1970
@@ -60,10 +61,11 @@ class Outlet(Protocol):
     `open` binds or connects and raises what a user can fix; after it the gateway calls `sample` and `notice` on the
     outlet's own thread, in order.
 
-    Four attributes, which an outlet need not have, save the machine a change of threads for each sample:
+    Five attributes, which an outlet need not have, save the machine a change of threads for each sample:
     prompt : True: `sample` only puts the sample aside, in a microsecond, and may be called on the source's thread
     sends : True: `sample` takes some microseconds more, but never waits, and may be called there as well
     patience_s : samples may wait so long, to be handed over many at once
+    sample_many : takes a list of all that wait, in place of `sample`
     wants : tells of a sample, on the source's thread, whether `sample` is to get it; the others are no gap
     """
 

@@ -75,7 +75,7 @@ class Session:
         """Set the mirror's parameters to the engine's present values. Raises BridgeError."""
         self.mirror.set_parameters({name: self.client.parameter(name) for name in self.description.parameters})
 
-    def listen(self, timeout_s: float) -> Any:
+    def listen(self, timeout_s: float) -> Message:
         """The next message of the topic stream. Raises EngineTimeoutError when none comes."""
         return self.client.next_message(timeout_s=timeout_s, waiting=_WAITING)
 

@@ -59,7 +59,7 @@ class Source:
         self.session: Session | None = None
         self.pulse = Pulse()
         self.progress: dict[str, Any] | None = None  # the newest of a bench's run, None of an engine
-        self._sequence: int | None = None  # of the newest message
+        self._expected: int | None = None  # number of the next message
         self._gap = 0
         self._limiter = Limiter(_NOTICES_A_HEARTBEAT)
         self._set, self._suspect = 0, False  # parameters set, as events reported; whether one may have been lost
@@ -129,23 +129,24 @@ class Source:
 
     def _follow(self, session: Session, gap: int) -> None:
         """Read until asked to stop. gap : of the first sample. Raises _Lost, BridgeError."""
-        self._sequence, self._gap, self._fresh, self._suspect, self._ending = None, 0, False, False, False
+        self._expected, self._gap, self._fresh, self._suspect, self._ending = None, 0, False, False, False
         self._set = session.parameters_set
         first = session.state()
         self._time = first.time
         self._sink.sample(session.sample(first, 0, CLOCK.now(), gap))
-        heard = time.monotonic()
-        while not self._background.stopping.is_set():
+        heard, stopped = time.monotonic(), self._background.stopping.is_set
+        while not stopped():
             try:
                 message = session.listen(_SLICE_S)
             except EngineTimeoutError:
                 self._check(session, time.monotonic() - heard)
                 continue
-            heard = self.pulse.hear(message.type, message.body)
-            if self._sequence is None or message.sequence != self._sequence + 1:
-                self._count(message.sequence)
-            self._sequence = message.sequence
-            if message.type == "state":
+            _, kind, sequence, _, _, body = message
+            heard = self.pulse.hear(kind, body)
+            if sequence != self._expected:
+                self._count(sequence)
+            self._expected = sequence + 1
+            if kind == "state":
                 self._state(session, message)
             else:
                 self._take(session, message)
@@ -159,12 +160,11 @@ class Source:
 
     def _count(self, sequence: int) -> None:
         """Note how many messages are missing. Raises _Lost when the engine began to count again."""
-        last = self._sequence
-        if last is None:
+        if self._expected is None:
             return
-        if sequence <= last:
+        lost = sequence - self._expected
+        if lost < 0:
             raise _Lost("the engine was started again.")
-        lost = sequence - last - 1
         self._gap += lost
         self._suspect |= lost > 0
 
@@ -180,9 +180,10 @@ class Source:
     def _state(self, session: Session, message: Message) -> None:
         now = CLOCK.now()
         self._fresh = True
-        if now < self._due_ns:
-            return
-        self._due_ns = max(self._due_ns + self._period_ns, now)
+        if self._period_ns:
+            if now < self._due_ns:
+                return
+            self._due_ns = max(self._due_ns + self._period_ns, now)
         self._pass_on(session, message, message.sequence, now)
 
     def _pass_on(self, session: Session, state: Message, sequence: int, now: int) -> None:

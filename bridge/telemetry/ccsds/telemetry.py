@@ -61,7 +61,8 @@ class CcsdsOutlet:
 
     def wants(self, sample: Sample) -> bool:
         """Whether packets are due. Other samples only move the clock, which answers to telecommands read as well."""
-        self._clock.see(sample)
+        if self._clock.simulated:
+            self._clock.see(sample)
         return self._wanted.due(sample.time)
 
     def sample(self, sample: Sample) -> None:
@@ -107,12 +108,12 @@ class _Clock:
     """The time that packets bear, ns since 1970."""
 
     def __init__(self, spec: PacketsSpec) -> None:
-        self._simulated, self._epoch_ns = spec.clock == "simulated", spec.epoch_ns
+        self.simulated, self._epoch_ns = spec.clock == "simulated", spec.epoch_ns
         self._newest, self._seen_ns = self._epoch_ns, 0
 
     def of(self, sample: Sample) -> int:
         """Of a sample."""
-        return self._epoch_ns + round(sample.time * 1e9) if self._simulated else sample.unix_ns
+        return self._epoch_ns + round(sample.time * 1e9) if self.simulated else sample.unix_ns
 
     def see(self, sample: Sample) -> None:
         """Move on to a sample, unless a later one was seen while this one waited."""
@@ -121,7 +122,7 @@ class _Clock:
 
     def now(self) -> int:
         """The time of packets that are not samples."""
-        return self._newest if self._simulated else CLOCK.now()
+        return self._newest if self.simulated else CLOCK.now()
 
 
 def make(text: str, context: Context) -> CcsdsOutlet:

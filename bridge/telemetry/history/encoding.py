@@ -64,7 +64,8 @@ def joined(parts: list[Points]) -> Points:
 
 def single(unix_ns: np.ndarray, gap: np.ndarray, rows: np.ndarray) -> Points:
     """Points of one sample each, from rows (n, quantities)."""
-    values = np.repeat(rows.T[:, np.newaxis, :], 3, axis=1)
+    columns = rows.T.copy()
+    values = np.broadcast_to(columns[:, np.newaxis], (len(columns), 3, len(rows)))
     return Points(unix_ns.copy(), gap.copy(), values)
 
 

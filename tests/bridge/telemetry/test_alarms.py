@@ -80,3 +80,26 @@ def test_a_number_that_may_lack_is_no_alarm_where_it_does():
     assert alarms.look(Sample(0, 0.0, 0, np.array([math.nan, 0.0]))) == []
     (notice,) = alarms.look(Sample(1, 1.0, 2_000_000_000, np.array([math.nan, math.nan])))
     assert (notice.data["id"], set(alarms.active())) == ("output.free", {"output.free"})
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_change_of_severity_is_seen(seed):
+    """Values on, beside and between all limits, in any order, one quantity that may lack: as `severity` has each."""
+    draw = np.random.default_rng(seed)
+    kinds = [-math.inf, -1e300, -2.0, -1.0, -0.0, 0.0, 1.0, 2.0, math.inf]
+    limits = [tuple(sorted(draw.choice(kinds, 2))) for _ in range(6)]
+    quantities = tuple(
+        replace(HOT, id=f"output.{k}", warning=limits[2 * k], critical=limits[2 * k + 1], may_lack=k == 0)
+        for k in range(3)
+    )
+    beside = [math.nextafter(each, way) for each in kinds for way in (-math.inf, math.inf)]
+    values = [*kinds, *beside, 0.5, -1.5, math.nan, math.nan]
+    alarms = Alarms(Dictionary("m", "h", quantities))
+    for k in range(400):
+        vector = draw.choice(values, 3)
+        alarms.look(Sample(k, 0.0, k, vector))
+        severities = [each.severity(float(value)) for each, value in zip(quantities, vector, strict=True)]
+        assert alarms._level.tolist() == severities
+        assert {id: each.severity for id, each in alarms.active().items()} == {
+            each.id: severity for each, severity in zip(quantities, severities, strict=True) if severity
+        }
