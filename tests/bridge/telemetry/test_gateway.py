@@ -457,6 +457,27 @@ def test_threads_are_woken_after_what_needs_none_and_before_what_takes_longer():
         assert feed.close(5.0)
 
 
+def test_an_outlet_gets_many_samples_at_once_in_order_with_notices():
+    recorder, taken = Recorder(), []
+    recorder.patience_s = 60.0
+    recorder.sample_many = lambda samples: taken.append(samples) or [recorder.sample(each) for each in samples]
+    feed = Feed(recorder, lambda severity, text: None, samples=100)
+    feed.start(Dictionary("m", "h", (Quantity("time", "time", "s", ""),)))
+    until(lambda: feed._idle, "its thread does not wait")
+    with feed._lock:  # so that all wait before the thread looks
+        feed._idle = False
+    for k in range(150):  # 50 are too many
+        feed.offer_sample(sample(k))
+        if k == 119:
+            feed.offer_notice(Notice("link", 0, "now", 0.0, 0))
+    feed._bell.release()
+    until(lambda: len(recorder.samples) == 100, "it does not get what waits")
+    assert [len(each) for each in taken] == [70, 30]
+    assert [(each.sequence, each.gap) for each in recorder.samples] == [(50, 50), *((k, 0) for k in range(51, 150))]
+    assert (feed.counts.sent, feed.counts.dropped, feed.counts.notices) == (100, 50, 1)
+    assert feed.close(10.0)
+
+
 def test_a_patient_outlet_is_woken_seldom_and_gets_all():
     recorder, wakes = Recorder(), []
     recorder.patience_s = 60.0

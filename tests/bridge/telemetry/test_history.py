@@ -47,6 +47,29 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "history.db"
 
 
+def test_many_samples_at_once_are_kept_as_one_by_one(path, monkeypatch):
+    """A failure to write loses those in memory and the rest of the list, which the next sample tells as a gap."""
+    history = History(path)
+    history.open(TWO)
+    many = [Sample(k, 0.0, T0 + MS * k, np.array([0.001 * k, wave(k)]), int(k == 300)) for k in range(1000)]
+    history.sample_many(many[:5])
+    history.sample_many(many[5:700])
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "write", lambda *_: (_ for _ in ()).throw(HistoryError("full")))
+        with pytest.raises(HistoryError, match="full"):
+            history.sample_many(many[700:990])
+    history.sample_many(many[990:])
+    found = history.query(["q.a"], T0, T0 + 10**12, most_points=10_000)["q.a"]
+    written = [
+        *range(512),
+        *range(990, 1000),
+    ]  # two blocks of 256; then all until the failure is lost
+    assert found.unix_ns.tolist() == [T0 + MS * k for k in written]
+    assert np.array_equal(found.last, wave(np.array(written)))
+    assert {k: int(gap) for k, gap in zip(written, found.gap, strict=True) if gap} == {0: 1, 300: 1, 990: 990 - 512}
+    history.close()
+
+
 def test_orders_survive_a_flood_of_alarms_and_a_restart_and_can_be_searched(path, monkeypatch):
     """Each kind has its own bound: a thousand alarms drive out no order."""
     monkeypatch.setattr("limberjack.bridge.telemetry.history.history._NOTICES", 50)
