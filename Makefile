@@ -37,12 +37,8 @@ docs:  ## renew the pages' parts that follow from declarations and imports
 site:  ## build the documentation site to build/site, warnings are errors; needs pip install -e ".[docs]" and graphviz
 	$(PYTHON) -m sphinx -E -W --keep-going -b html -d build/site.trees docs build/site
 
-PICTURES = build/pictures
-SCENES = closed_chains docking/docking driven_loops lander debris rolling flexible_spacecraft satellite_grasp slew_spread cosimulate cosimulate_fmus
-pictures:  ## the pictures of guides and gallery, as the examples draw them, in build/pictures; compare, then copy to docs/images
-	for scene in $(SCENES); do $(PYTHON) examples/$$scene.py $(PICTURES) || exit 1; done
-	$(PYTHON) examples/estimation_view.py $(PICTURES)/estimation.png
-	limberjack demo --out $(PICTURES)/demo && mv $(PICTURES)/demo/run.png $(PICTURES)/demo.png
+pictures:  ## the pictures of the site in build/pictures, or those of NAMES="console.png bench.png"; compare, then copy to docs/images
+	$(PYTHON) -m tests.pictures $(NAMES)
 
 bench:  ## the engine beside its peers; needs pip install -e ".[bench]"
 	limberjack bench
