@@ -223,7 +223,7 @@ class Batch(ManyStates):
     def read(self, motion: np.ndarray, tau: np.ndarray, outputs: np.ndarray) -> tuple[np.ndarray, ...]:
         """Some numbers of all worlds, three arrays (n, k), in the units of the coordinates, forces and outputs.
 
-        motion, tau, outputs : (k,) places in [q, v], in tau and in the outputs; forces and outputs are computed if any
+        motion, tau, outputs : (k,) indices into [q, v], tau and the outputs; forces and outputs are computed if any
             is asked for
         """
         with self._lock:
@@ -280,7 +280,7 @@ class Batch(ManyStates):
             self._lanes.hold(worlds)
 
     def step_until(self, event: Callable[[Batch], np.ndarray], most: int) -> np.ndarray:
-        """Step each world until `event`, (n,) of bool, is true for it, at most `most` steps.
+        """Step each world until `event`, (n,) bool, is true for it, at most `most` steps.
 
         Returns the steps (n,) that each took, -1 where the event did not come. A world for which it came waits.
         """
@@ -331,7 +331,7 @@ class Batch(ManyStates):
         self._set_states(chosen, np.array(rows).reshape(chosen.size, -1))
 
     def take(self, states: np.ndarray, errors: Mapping[int, str]) -> None:
-        """Take all worlds' State vectors (n, …), and set those aside for which there is an error."""
+        """Take `states`, all worlds' State vectors (n, …), SI, and set those aside for which there is an error."""
         with self._lock:
             self._set_states(np.arange(self.n), states)
             self._errors.update(errors)

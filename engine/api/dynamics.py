@@ -47,7 +47,7 @@ class Dynamics:
     tau (nv,) : generalized forces along the velocities, N·m or N
     external : forces at nodes, {node: [moment; force]} or (nodes, 6), N·m and N, inertial axes; None: none
     node : name of a body or node
-    state (n,) : a State vector of a Simulation
+    state (n,) : a State vector of a Simulation, SI
 
     Every argument is checked for shape, type and finiteness (ArgumentError); every result is a fresh array.
     Forces and velocities at nodes are [angular; linear] in inertial axes, taken at the node's origin.

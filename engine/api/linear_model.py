@@ -24,7 +24,7 @@ class Mode:
 
     pole : 1/s, imaginary part not negative
     frequency : |pole|, rad/s; damping : ratio, -Re(pole) / |pole|, negative for growth, 1 for a pole at zero
-    shape (n,) : eigenvector over the states, the largest entry 1
+    shape (n,) : eigenvector over the states, in ratios to its largest entry
     rigid : indistinguishable from a pole at zero in this precision
     """
 
@@ -36,7 +36,7 @@ class Mode:
 
     @property
     def hertz(self) -> float:
-        """Frequency in cycles a second."""
+        """Frequency, Hz."""
         return self.frequency / (2.0 * math.pi)
 
 
@@ -44,10 +44,10 @@ class Mode:
 class LinearModel:
     """dx/dt = f + A x + B (u - u₀), y = y₀ + C x + D (u - u₀) for small x = [δq; δv] about a state.
 
-    A (n, n), B (n, nu), C (ny, n), D (ny, nu); names and units of states, inputs and outputs. n = m + r with m
+    A (n, n), B (n, nu), C (ny, n), D (ny, nu) : SI, in the units of states, inputs and outputs. n = m + r with m
     displacements and r velocities: m = r = nv, with closed loops the number of independent velocities; rolling loops
     and custom cuts leave more displacements than velocities
-    q (nq,), v (m,), u (nu,), y (ny,) : the state, inputs and outputs it is about; vdot (r,) : the accelerations
+    q (nq,), v (m,), u (nu,), y (ny,), vdot (r,) : state, inputs, outputs and accelerations that it is about, SI
     states, inputs, outputs : names; state_units, input_units, output_units : their units; name : of the model
     accuracy : error of A, as a share of its largest slope (unit: 1)
     """

@@ -58,12 +58,12 @@ def linearize(
     Parameters
     ----------
     system : from `limberjack.load`
-    q (nq,), v (nv,) : the state; the model's initial one by default. It need not be an equilibrium: the result tells
-        its rate there. Away from rest A belongs to this instant of the motion.
+    q (nq,), v (nv,) : the state, SI; the model's initial one by default. It need not be an equilibrium: the result
+        has its rate there. Away from rest A belongs to this instant of the motion.
     tau (nv,) : N·m or N along the velocities, beside the hinges' own springs, dampers, friction and stops; the inputs
         are then these forces, and actuators and thrusters are left out, with their sensors
-    command : without tau, the actuators' commands, by name or (nu,), the initial ones by default; the inputs are then
-        the commands. A model without actuators and thrusters is taken with tau = 0.
+    command : without tau, the actuators' commands, SI, by name or (nu,), the initial ones by default; the inputs are
+        then the commands. A model without actuators and thrusters is taken with tau = 0.
 
     Outputs are the model's sensors, ideal ones in the place of instruments; the state itself where it has none. Loops
     that can be switched are as they are at the start; the commands that switch them have no slope.

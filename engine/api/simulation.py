@@ -112,7 +112,7 @@ class Simulation:
 
     @property
     def command(self) -> MutableMapping[str, float]:
-        """Command name → value, held until changed."""
+        """Command name → value, SI, held until changed."""
         return self._command
 
     @property
@@ -122,7 +122,7 @@ class Simulation:
 
     @property
     def output(self) -> Mapping[str, float | np.ndarray]:
-        """Output name → value at the present state: a number, or a vector (3,), (4,), (6,)."""
+        """Output name → value at the present state, SI: a number, or a vector (3,), (4,), (6,)."""
         return self._output
 
     @property
@@ -189,7 +189,7 @@ class Simulation:
         return self._outputs.copy()
 
     def read(self, motion: np.ndarray, tau: np.ndarray, outputs: np.ndarray) -> None:
-        """Copy q and v into motion (nq + nv,), forces into tau (nv,) and sensor outputs into outputs (ny,)."""
+        """Copy q, v into motion (nq + nv,), forces into tau (nv,) and sensor outputs into outputs (ny,), all in SI."""
         with self._lock:
             if not self._observed:
                 self._observe()
@@ -309,9 +309,9 @@ class Simulation:
         self.changed()
 
     def reset(self, parameters: bool = False) -> dict[str, float]:
-        """Return to time 0, the initial state and the initial commands.
+        """Return to time 0, the initial state and commands; returns restored parameters by name, SI.
 
-        parameters : whether those that were set get the values that they were loaded with; returns them by name
+        parameters : whether those that were set get their loaded values again
         """
         restored = self._parameters.restore() if parameters else {}
         self._state[:] = self._start
@@ -358,7 +358,7 @@ class Simulation:
     def blame(self, state: np.ndarray, status: int, index: int) -> str:
         """Why a step fails.
 
-        state : (ns,), that it began with; status, index : as `advance` reports them (tables/reports.py)
+        state : (ns,), SI, with which it began; status, index : as `advance` reports them (tables/reports.py)
         """
         kept = self._state.copy()
         self._state[:] = state

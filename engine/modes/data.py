@@ -60,9 +60,9 @@ class ModalData(ModalFields):
     ) -> np.ndarray:
         """Coordinates q (k,) of a body in a model (`boom.modes.1`, …) for a motion given in terms of this data.
 
-        motion : modal coordinates η (n,) of this data, of which those of modes that are left out are ignored; or small
-            motions (N, 6) of all nodes, [rotation; translation] in the data's axes, to which the chosen modes are
-            fitted, every node weighted by its mass and inertia. Rates are converted in the same way
+        motion : modal coordinates η (n,) of this data, SI, where those of modes that are left out are ignored; or
+            small motions (N, 6) of all nodes, rad and m, [rotation; translation] in the data's axes, to which the
+            chosen modes are fitted, every node weighted by its mass and inertia. Rates are converted in the same way
         inboard, modes : as for `basis`
 
         ArgumentError for another shape, or where masses do not tell the modes apart.

@@ -14,8 +14,8 @@ import numpy as np
 class Attachment:
     """A node where a hinge, force or sensor sits, in the body frame F, with n modes. name : of the node
 
-    R0 : (3, 3), R (F ← node) undeformed;  p0 : (3,) m;  Pr, Pt : (3, n) rotation and translation per mode
-    G : (3, n, n) second-order displacement:  p = p0 + Pt η + ½ η* G η,  R = Exp(Pr η) R0
+    R0 : (3, 3) rotation R (F ← node), undeformed;  p0 : (3,) m;  Pr, Pt : (3, n) rotation and translation per mode, SI
+    G : (3, n, n), SI, second-order displacement:  p = p0 + Pt η + ½ η* G η,  R = Exp(Pr η) R0
     """
 
     name: str
@@ -45,10 +45,10 @@ class Integrals:
     """Modal integrals of a body about the origin of its frame F, in F's axes; n modes, SI.
 
     m : kg;  s0 : (3,) kg·m;  J0 : (3, 3) kg·m²
-    S1 : (3, n);  S2 : (3, n, n) symmetric in the modes
-    J1 : (n, 3, 3);  J2 : (n, n, 3, 3)
-    N0 : (3, n);  N1 : (3, n, n), [:, r, s] for η̇_r and η_s
-    Mff, K, C : (n, n) modal mass, stiffness and damping
+    S1 : (3, n), SI;  S2 : (3, n, n), SI, symmetric in the modes
+    J1 : (n, 3, 3), SI;  J2 : (n, n, 3, 3), SI
+    N0 : (3, n), SI;  N1 : (3, n, n), SI, [:, r, s] for η̇_r and η_s
+    Mff, K, C : (n, n), SI, modal mass, stiffness and damping
     attachments : nodes where something sits;  outline : for drawings; no part of the dynamics
     """
 

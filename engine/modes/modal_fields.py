@@ -19,10 +19,10 @@ class Stress:
     Loads are nodal forces, m the nodal mass, r the position in the data's frame, e the unit vectors:
 
     acceleration : (3, n, n), N/(m/s²): loads m e_i
-    angular : (3, n, n): loads m e_i × r
-    centrifugal : (3, 3, n, n): loads m (δ_ij r - ½ (e_i r_j + e_j r_i))
+    angular : (3, n, n), N/(rad/s²): loads m e_i × r
+    centrifugal : (3, 3, n, n), N/(rad/s)²: loads m (δ_ij r - ½ (e_i r_j + e_j r_i))
     nodes : (k,) indices of the nodes that carry a unit force each
-    force : (k, 3, n, n): load e_i at these nodes
+    force : (k, 3, n, n), 1/m: load e_i at these nodes
     """
 
     acceleration: np.ndarray
@@ -46,9 +46,9 @@ class ModalFields:
     masses : (N,) kg;  centres : (N, 3) m, centre of mass from the node, node axes
     inertias : (N, 3, 3) kg·m², about the node, node axes
     shapes : (N, 6, n), Π of every node: [rotation; translation] per unit modal coordinate, data axes
-    mass, stiffness : (n, n) modal mass and stiffness M_ff, K;  damping : (n,) ratios of the eigenmodes of (K, M_ff)
-    rigid, participation : (6, 6), (6, n) or None: spatial inertia about the data's origin and B M Π (003, eq. 25) of a
-        mass matrix that was not lumped; they replace the nodal sums of zeroth order
+    mass, stiffness : (n, n) SI, M_ff, K;  damping : (n,) ratios of the eigenmodes of (K, M_ff)
+    rigid, participation : (6, 6), (6, n), SI, or None: spatial inertia about the data's origin and B M Π (003, eq. 25)
+        of a mass matrix that was not lumped; they replace the nodal sums of zeroth order
     foreshortening : (N, 3, n, n) or None: G, second-order displacement ½ η* G η of every node, symmetric in η
     stress : stress stiffness of unit loads instead of foreshortening, or None
     lines : (E, 2) indices of nodes that drawings join, or None

@@ -127,7 +127,7 @@ class LoopForces:
         return self._named("T_bar", StackedVector(ops.velocity_space, T) - bias)
 
     def free_accelerations(self, tau: StackedVector | ArrayLike) -> StackedVector:
-        """Step A: θ̈f under the forces tau (nv,), the loops being open. (0.31)"""
+        """Step A: θ̈f under the forces tau (nv,), N·m and N, with the loops open. (0.31)"""
         ops = self.ops
         factor = ops.I - ops.H * ops.psi * ops.K
         return self._named("beta_f", factor.T * ops.D_inverse * factor * self.bias_free(tau))
@@ -137,8 +137,8 @@ class LoopForces:
     ) -> StackedVector:
         """Steps B to D: f̂ over the rows, of least norm, N·m and N. (0.35)
 
-        tau : forces (nv,) over the velocities of `ops`
-        prescribed : dÛ/dt (rows,), accelerations of the rows beyond `U`
+        tau : forces (nv,) over the velocities of `ops`, N·m and N
+        prescribed : dÛ/dt (rows,), accelerations of the rows beyond `U`, rad/s² and m/s²
         """
         ops = self.ops
         free = ops.D_inverse * (ops.I - ops.H * ops.psi * ops.K) * self.bias_free(tau)
@@ -154,7 +154,7 @@ class LoopForces:
     ) -> StackedVector:
         """Steps A to F: θ̈ over the velocities of `ops`. (0.36)
 
-        tau : forces (nv,) over them;  prescribed : dÛ/dt (rows,), as for `forces`
+        tau : forces (nv,) over them, N·m and N;  prescribed : dÛ/dt (rows,), rad/s² and m/s², as for `forces`
         """
         ops, f = self.ops, self.forces(tau, prescribed)
         correction = (ops.I - ops.H * ops.psi * ops.K).T * ops.D_inverse * self.L * f

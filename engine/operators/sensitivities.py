@@ -174,7 +174,7 @@ class Sensitivity:
 
     @property
     def log_det(self) -> float:
-        """[log det 𝓜]_θ = trace of D⁻¹ [D]_θ."""
+        """[log det 𝓜]_θ = trace of D⁻¹ [D]_θ, in 1/rad or 1/m."""
         X = self.ops.D.inverse() * self.D
         return float(sum(np.trace(X.block(k, k)) for k in range(len(self.ops.body_names))))
 

@@ -27,8 +27,8 @@ class Operators(ModelOperators):
     """Spatial operators of a tree, named as in the papers; each is made when first asked for.
 
     system : what to analyse; every body is a node of the tree, also behind a fixed hinge (0 velocities)
-    q : coordinates (nq,) of the whole system; complex ones are taken too, for derivatives by complex steps
-    v : generalized velocities (nv,) of the whole system; needed by `V`, `a`, `b` and `c` only
+    q : coordinates (nq,) of the whole system, rad and m; complex ones are taken too, for derivatives by complex steps
+    v : generalized velocities (nv,) of the whole system, rad/s and m/s; needed by `V`, `a`, `b` and `c` only
     bodies : names of a connected part, in any order; it is then analysed as if its base were fixed where it is, and
         loops that lead out of it were open. A flexible body's name stands for its modes and nodes too
     embed : names of the loops to embed; None for those that the model embeds, () for the spanning tree
@@ -172,7 +172,7 @@ class Operators(ModelOperators):
     def diagonal(self, blocks: Mapping[str, ArrayLike], name: str = "X") -> BlockOperator:
         """Your own block-diagonal operator over the bodies, zero where it has no block.
 
-        blocks : body name → (6, 6); of a link with n modes → (n + 6, n + 6). name : what the operator prints as
+        blocks : body name → (6, 6), SI; of a link with n modes → (n + 6, n + 6). name : what the operator prints as
 
         Raises ArgumentError if `blocks` is not a mapping or a block has another shape.
         """

@@ -18,7 +18,7 @@ class Verdict:
     """What became of one criterion.
 
     name : the criterion's;  passed : whether it holds;  text : what was found, in words
-    value : what was measured, nan where nothing could be;  bound : what it is compared with;  time : where, s, or nan
+    value, bound : what was measured (NaN if nothing could be) and its limit, in unit SI;  time : when, s, or NaN
     unit : of value and bound;  machine : if it failed, the machine did, not what was tested
     undecided : it did not pass, as the run has not the data that would decide it
     aborted : somebody ended the run; the text gives the reason

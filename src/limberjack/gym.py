@@ -36,9 +36,9 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     system : from `limberjack.load`
     num_envs : worlds
     actions : command → (lowest, highest); an action is these commands, in this order, held for a step
-    observe : of the batch, observations (n, k)
-    reward : of the batch after a step and the actions (n, m), rewards (n,)
-    terminated : of the batch after a step, whether each episode ends there (n,) of bool
+    observe : function of the batch; returns observations (n, k) in the units that you choose
+    reward : function of the batch after a step and of the actions (n, m); returns rewards (n,)
+    terminated : function of the batch after a step; returns whether each episode ends there, (n,) bool
     begin : initial states of episodes (see `Begin`); None: those of the model
     steps : steps of dt in a step of the environment
     most_steps : steps of the environment after which an episode is truncated; None: never

@@ -1,7 +1,8 @@
 """The page of the Python API has every public name, and docstrings say what their signatures need.
 
-Read from the signatures: each parameter is named, arrays have shapes, plain numbers units, results shapes; what a
-function raises itself is named. A class may say it once for its methods.
+Read from the signatures: each parameter is named, arrays have shapes and units, plain numbers units, results both;
+what a function raises itself is named. A class may say it once for its methods. A docstring explains no parameter that
+the signature does not have. Tests damage docstrings and see each of these refused.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import limberjack as lj
 import limberjack.bridge
 import limberjack.engine.modes
 import limberjack.engine.operators
-from limberjack.engine.common.errors import LimberjackError
+from limberjack.engine.common.errors import ArgumentError, LimberjackError
 from limberjack.engine.model.elements.facts import facts_of
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "python.md"
@@ -29,9 +31,23 @@ TEXT = PAGE.read_text(encoding="utf-8")
 LISTED = re.findall(r"^\.\. auto(?:class|function|exception):: limberjack\.(\S+)$", TEXT, re.M)
 WITH_MEMBERS = re.findall(r"^\.\. autoclass:: limberjack\.(\S+)\n   :members:$", TEXT, re.M)
 SHAPE = r"\((?:\d+|[\w.+* ]+),(?:[^()]*)\)"
-#: a unit after a comma, a colon or an opening bracket, in the line that begins with the name
-UNIT = r"[^\n]*?(?:[,:] |\()(?:s|m|kg|rad|rad/s|Hz|N|J|N·m|1|ratio)\b"
+_UNITS = r"(?:s|m|kg|rad|Hz|N|J|ratio|ratios|SI|1)(?![\w-])"  # or with more of them: m/s², N·m, kg·m², 1/s
+#: a unit after a word that announces one, or a bracket
+A_UNIT = rf"(?:[,:;] |\(| in | or | and |\) )(?:unit )?{_UNITS}"
+#: in the part of a line that begins with the name, up to the next name
+UNIT = rf"[^\n;]*?{A_UNIT}"
+#: numbers without a unit, said in words
+BARE = r"matrix that takes|rotation|quaternion|direction|\baxis|\baxes of|unit vector|numbers?\b|indices|which of"
 ARRAY = re.compile(r"ArrayLike|ndarray")
+FLOAT = re.compile(r"\bfloat\b")
+#: the rest of what a docstring says of a name: up to the next one after a semicolon, or the next line that explains one
+ENTRY = r"(?:[^;\n]|\n {4,})*?"
+#: names that a line explains: "q, v : ..." or "q (nq,), v (nv,) : ...", also after a semicolon
+DEFINED = re.compile(r"(?:^|; +)((?:`{0,2}[A-Za-z_]\w*`{0,2}(?: \([^()]*\))?(?:, )?)+) :(?= |$)", re.M)
+#: lines that explain parameters, with what belongs to them
+PARAMETERS = re.compile(
+    r"^`{0,2}[A-Za-z_]\w*`{0,2}(?:(?: \([^()]*\))?, `{0,2}\w+`{0,2})*(?: \([^()]*\))? :(?: .*)?(?:\n +.*)*", re.M
+)
 #: packages that say what of them is public
 PACKAGES = (lj, limberjack.bridge, limberjack.engine.modes, limberjack.engine.operators)
 
@@ -111,11 +127,36 @@ def missing(function: object, said: str, text: str) -> Iterator[str]:
             rf"\b{name}\b[^\n()]*(?:\([^()]*[a-z ][^()]*\))?[^\n()]*{SHAPE}", text
         ):
             yield f"no shape of {name}"
+        elif ARRAY.search(kind) and "Callable" not in kind:
+            if not re.search(rf"\b{name}\b{ENTRY}(?:{A_UNIT}|{BARE})", text):
+                yield f"no unit of {name}"
         elif kind in ("float", "float | None") and not re.search(rf"\b{name}\b{UNIT}", text) and name[-2:] != "_s":
             yield f"no unit of {name}"
-    if ARRAY.search(str(signature.return_annotation)) and not re.search(SHAPE, said):
+    result = PARAMETERS.sub("", said)
+    if ARRAY.search(str(signature.return_annotation)) and not re.search(SHAPE, result):
         yield "no shape of the result"
+    if FLOAT.search(str(signature.return_annotation)) and not re.search(A_UNIT, result):
+        yield "no unit of the result"
+    yield from (f"{name} is no parameter" for name in defined(said) - allowed(function))
     yield from (f"no word about {error}" for error in raised(function) if error not in text)
+
+
+def defined(said: str) -> set[str]:
+    """Names that a docstring explains."""
+    bare = (re.sub(r"\([^()]*\)", "", entry) for entry in DEFINED.findall(said))
+    return {name for entry in bare for name in re.findall(r"\w+", entry)}
+
+
+def allowed(function: object) -> set[str]:
+    """Names that a docstring may explain: parameters, attributes and fields, a class's methods' parameters, errors."""
+    names = set(inspect.signature(function).parameters) | {name for name in dir(lj) if name.endswith("Error")}
+    if inspect.isclass(function):
+        ours = [base for base in function.__mro__ if base.__module__.startswith("limberjack")]
+        members = [_function(inspect.getattr_static(function, name)) for name in dir(function)]
+        names.update(dir(function), *(vars(base).get("__annotations__", {}) for base in ours))
+        names.update(*(inspect.signature(member).parameters for member in members if member is not None))
+        names.update(*(re.findall(r"\bself\.(\w+)", inspect.getsource(base)) for base in ours))
+    return names
 
 
 def raised(function: object) -> set[str]:
@@ -127,3 +168,45 @@ def raised(function: object) -> set[str]:
     names = {call.func.id for call in calls if isinstance(call.func, ast.Name)}
     home = vars(inspect.getmodule(function))
     return {name for name in names if inspect.isclass(home.get(name)) and issubclass(home[name], LimberjackError)}
+
+
+def _explained(value: float, name: str = "x") -> float:
+    """The same again, N.
+
+    value : a number, m;  name : of it
+
+    Raises ArgumentError for an empty name.
+    """
+    if not name:
+        raise ArgumentError("the name is empty.")
+    return value
+
+
+def _at_state(q: np.ndarray) -> np.ndarray:
+    """Accelerations (nv,), m/s².
+
+    q : coordinates (nq,), rad
+    """
+    return q
+
+
+@pytest.mark.parametrize(
+    ("function", "said", "instead", "found"),
+    [
+        (_explained, "", "", []),
+        (_at_state, "", "", []),
+        (_explained, "a number, m", "a number", ["no unit of value"]),
+        (_explained, "a number, m;", "a number;  other : m;", ["no unit of value", "other is no parameter"]),
+        (_explained, "again, N", "again", ["no unit of the result"]),
+        (_explained, "value :", "amount :", ["amount is no parameter", "no word about value"]),
+        (_explained, "name : of it", "title : of it", ["title is no parameter"]),
+        (_explained, "Raises ArgumentError for", "Raises for", ["no word about ArgumentError"]),
+        (_at_state, "(nq,), rad", "(nq,)", ["no unit of q"]),
+        (_at_state, "coordinates (nq,), rad", "coordinates, rad", ["no shape of q"]),
+        (_at_state, "(nv,), ", "", ["no shape of the result"]),
+    ],
+)
+def test_a_damaged_docstring_is_refused(function, said, instead, found):
+    text = inspect.getdoc(function) or ""
+    damaged = text.replace(said, instead) if said else text
+    assert sorted(missing(function, damaged, damaged)) == found

@@ -107,9 +107,9 @@ class Shape:
     file : of a mesh that is drawn;  vertices, faces : of a mesh (V, 3) corners and (T, 3) which of them each triangle
         has, counter-clockwise from outside; of one that touches they are read from the file where they are not given
     hull : whether the convex hull of a mesh touches, in place of a surface that has to be convex
-    heights : of a height field (R, C) along z, rows from -y to +y, each from -x to +x; read from the file if it has one
+    heights : of a height field (R, C), m, along z, rows from -y to +y, each from -x to +x; read from the file if any
     unit : ratio, what makes metres of them
-    position : (3,) of its centre, m;  rotation : (3, 3) from its axes to the body's
+    position : (3,) of its centre, m;  rotation : (3, 3) matrix that takes its axes to the body's
     colour : "#rrggbb", "" for one of each body
     opacity : ratio, 1 for a shape that hides what is behind it
     name : by which contacts know it, "" for one that is only drawn

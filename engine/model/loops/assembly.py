@@ -43,9 +43,9 @@ def assemble(
 
     Parameters
     ----------
-    q, v : guess (nq,), (nv,); None: the system's own q0, v0. What is not held moves as little as is needed: first the
-        coordinates until the loops close, then the velocities until they stay closed. Loops that start open do not
-        count, nor where a switchable loop stands: it holds what is there.
+    q, v : guess (nq,), (nv,), rad, m, rad/s, m/s; None: the system's own q0, v0. What is not held moves as little
+        as is needed: first the coordinates until the loops close, then the velocities until they stay closed. Loops
+        that start open do not count, nor where a switchable loop stands: it holds what is there.
     hold : names of coordinates, velocities or hinges that keep their values; a name that is both a coordinate's and
         a velocity's holds both. Of a quaternion all four components are held or none. What is not held begins within
         its hinge's limits and ends there where the loops can close so.
