@@ -29,7 +29,7 @@ def equip(system: System, *elements: Item) -> System:
     system : from `limberjack.load`; elements : such as `Wheel`, `Spring`, `Alarm`
 
     A CentralGravity takes the place of the uniform gravity. Raises ModelError for an element that does not fit, and
-    ArgumentError for what is no System or no element.
+    ArgumentError if an argument is not a System or an element.
     """
     system = system_of(system)
     for element in elements:

@@ -78,7 +78,7 @@ class System:
     interface : which variables an FMU has; alarms : limits that consoles watch
     held, held_rates : coordinates and velocities whose initial values the user gave; in a model with loops the
         others are a guess, which is moved until the loops close
-    warnings : what was kept although it breaks a physical rule, and what of the file is ignored, one text each
+    warnings : one text for each broken physical rule that was tolerated, and for each ignored part of the file
     """
 
     name: str

@@ -20,8 +20,8 @@ class Verdict:
     name : the criterion's;  passed : whether it holds;  text : what was found, in words
     value, bound : what was measured (NaN if nothing could be) and its limit, in unit SI;  time : when, s, or NaN
     unit : of value and bound;  machine : if it failed, the machine did, not what was tested
-    undecided : it did not pass, as the run has not the data that would decide it
-    aborted : somebody ended the run; the text gives the reason
+    undecided : it did not pass, because the run lacks the data to decide it
+    aborted : a person ended the run; the text gives the reason
     requirements : identifiers of what it shows
     """
 

@@ -114,7 +114,7 @@ class Shape:
     opacity : ratio, 1 for a shape that hides what is behind it
     name : by which contacts know it, "" for one that is only drawn
 
-    Raises ModelError in `limberjack.equip` for one that cannot be.
+    `limberjack.equip` raises ModelError for an impossible shape.
     """
 
     body: str | None

@@ -31,7 +31,7 @@ def add_arguments(parser: Any) -> None:
     watched.add_argument("--hung-after", type=float, metavar="S", help=text)
     text = f"replacements allowed in {Limits.within_s / 60:g} minutes at most (default: {Limits.restarts})"
     watched.add_argument("--restarts", type=int, metavar="N", help=text)
-    text = "hold commands at a restart; without, drives come to rest until somebody commands"
+    text = "hold the last commands at a restart; otherwise drives come to rest until a client commands"
     watched.add_argument("--hold-commands", action="store_true", default=None, help=text)
     text = "where clients hear of it (default: request port + 3, or ipc path + .supervisor)"
     watched.add_argument("--supervisor", metavar="ENDPOINT", help=text)
