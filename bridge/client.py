@@ -207,8 +207,7 @@ class Client:
         waiting : messages that may wait for this reader before more are lost; only in the first call
         """
         socket = self._streams.get("topics") or self._stream("topics", waiting)
-        wait_s = self._link.timeout_s if timeout_s is None else timeout_s
-        return self._link.decode(_receive(socket, wait_s, "message on the topic stream", True))
+        return self._link.decode(_receive(socket, self._wait(timeout_s), "message on the topic stream", True))
 
     def supervisor(self, *, timeout_s: float | None = None) -> dict[str, Any]:
         """The supervisor's next message (docs/reference/protocol.md); it also comes while the engine hangs or is gone.
