@@ -8,6 +8,7 @@ import numpy as np
 
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.kernels.entry_points import entries
+from limberjack.engine.kernels.nodes.kinds import KINDS, NUMBERS
 from limberjack.engine.model.catalogue.parameters import parameters
 from limberjack.engine.model.contact_tables import ContactTables
 from limberjack.engine.model.device_tables import device_counts, fill_devices, first_drives, first_readings
@@ -21,7 +22,7 @@ from limberjack.engine.model.loops.plan import plan
 from limberjack.engine.model.plant import Plant, aligned_zeros, empty_plant
 from limberjack.engine.model.system import Dof, Node, System
 from limberjack.engine.tables import plant as at
-from limberjack.engine.tables.hinge_types import ATTACHED, CUSTOM, FIXED, FREE, MODAL, PRISMATIC, REVOLUTE
+from limberjack.engine.tables.hinge_types import CUSTOM, FIXED
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 
 _SYM = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
@@ -110,40 +111,36 @@ def _require_depth_first(system: System) -> None:
         branch.append(body.name)
 
 
-def _path(link: Link, damped: set[str] | None) -> int:
-    """The code path of a hinge: the general one unless a faster one fits.
+def _kind(link: Link, damped: set[str] | None) -> int:
+    """The number of the kind of node that serves a link: the general one unless another does.
 
     damped : velocities whose drives depend on rate or position; what an implicit integrator adds to their inertia has
-    no place on the path of a free base. None: a model with loops or contacts, which has no such path.
+    no place in a free root. None: a model with loops or contacts, which has no free root.
     """
     hinge = link.body.hinge
-    code = hinge.kind.code
-    if code == REVOLUTE:
-        return at.PATH_REVOLUTE
-    if code == PRISMATIC:
-        return at.PATH_PRISMATIC
-    if code in (MODAL, ATTACHED):
-        return at.PATH_MODAL if code == MODAL else at.PATH_NODE
     clean = all(d.armature == d.damping == d.friction == 0.0 for d in hinge.dofs)
-    if code == FREE and link.parent == 0 and clean and damped is not None and damped.isdisjoint(hinge.velocity_names):
-        return at.PATH_BASE
-    return at.PATH_GENERAL
+    is_free_root = link.parent == 0 and clean and damped is not None and damped.isdisjoint(hinge.velocity_names)
+    for number, kind in enumerate(KINDS):
+        if hinge.kind.code in kind.HINGES and (is_free_root or not getattr(kind, "FREE_ROOT", False)):
+            return number
+    return NUMBERS["general"]
 
 
 def _fill_bodies(plant: Plant, links: list[Link], maps: list[Link], damped: set[str] | None) -> None:
     topo, body = plant.sections["topo"], plant.sections["body"]
-    q = v = general = 0
+    q = v = rows = 0
     for k, link in enumerate(links):
         hinge = link.body.hinge
-        path = _path(link, damped)
-        slot = general if path == at.PATH_GENERAL else -1
-        general += path == at.PATH_GENERAL
+        number = _kind(link, damped)
+        kind, slot = KINDS[number], -1
+        if getattr(kind, "HAS_WORK", False):
+            slot, rows = rows, rows + 1
         map_row = maps.index(link) if hinge.kind.code == CUSTOM else -1
-        topo[k, : at.MAP + 1] = link.parent, path, hinge.kind.code, q, v, hinge.nv, slot, map_row
+        topo[k, : at.MAP + 1] = link.parent, number, hinge.kind.code, q, v, hinge.nv, slot, map_row
         if hinge.map is not None:
             plant.sections["maps"][map_row, : 6 * hinge.nv] = hinge.map.T.ravel()
         row = body[k]
-        if path == at.PATH_REVOLUTE:
+        if getattr(kind, "KEEPS_ANGLES", False):
             topo[k, at.TURN], plant.sections["angle_offset"][q] = _fill_turns(row, link)
         else:
             row[at.B_R : at.B_R + 9] = link.plus.rotation.ravel()
@@ -151,7 +148,7 @@ def _fill_bodies(plant: Plant, links: list[Link], maps: list[Link], damped: set[
         row[at.B_X] = hinge.parameter
         plant.hinge_rows[hinge.name] = k + 1, link.canonical.T
         q, v = q + hinge.kind.nq, v + hinge.nv
-    plant.ints[at.C_GENERAL] = general
+    plant.ints[at.C_GENERAL] = rows
     topo[:, at.GROUP] = topo[:, at.MEMBER] = -1
     _mark_subtrees(topo)
 
@@ -219,7 +216,7 @@ def _fill_dofs(plant: Plant, system: System, links: list[Link]) -> None:
 
 def _place_parameters(plant: Plant, system: System, parts: list[str]) -> None:
     """Where what may be tuned is: nothing along a base, no masses of modal bodies. parts : names of bodies."""
-    based = plant.sections["topo"][plant.sections["dof_int"][:, at.DI_BODY], at.PATH] == at.PATH_BASE
+    based = plant.sections["topo"][plant.sections["dof_int"][:, at.DI_BODY], at.PATH] == NUMBERS["base"]
     scaled = {body.name for body in system.own_bodies if body.inertia.mass > 0.0}
     rows = {name: row for row, name in enumerate(parts) if name in scaled}
     listed = sorted(parameters(system), key=lambda each: rows.get(each.owner, len(parts)))

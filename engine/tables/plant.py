@@ -45,7 +45,7 @@ HEADER = 48
 # topo (bodies, 16): topology of body k, counted base to tip; the bodies of a subtree are neighbours
 TOPO = 16
 UP = 0  # row of the parent in per-body work arrays: parent + 1; 0 is the ground row
-PATH = 1  # which code path a sweep takes, below
+PATH = 1  # its kind, `kernels/nodes/kinds.py`
 KIND = 2  # hinge type code, `hinge_types.py`
 QI, VI = 3, 4  # first coordinate and first velocity of the hinge
 NV = 5  # number of velocities
@@ -60,9 +60,6 @@ VEND = 12  # one past the last velocity of the body's subtree, which are VI … 
 GROUP = 13  # group of embedded loops that the body belongs to, or -1
 MEMBER = 14  # its rank in the group's list of bodies; 0 is the first that a base-to-tip sweep meets
 CARRIER = 15  # 1 for a body that carries others of its group
-
-# code paths of the sweeps
-PATH_REVOLUTE, PATH_PRISMATIC, PATH_GENERAL, PATH_BASE, PATH_MODAL, PATH_NODE = range(6)
 
 # body (bodies, 24): constants of body k, in its own frame O_k (= outboard hinge frame, axis along z)
 BODY = 24

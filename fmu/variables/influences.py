@@ -23,7 +23,7 @@ from limberjack.engine.tables import drives as dr
 from limberjack.engine.tables import elements as el
 from limberjack.engine.tables import loops as lp
 from limberjack.engine.tables import plant as at
-from limberjack.engine.tables.hinge_types import ATTACHED_TYPE, FIXED, HINGE_TYPES, HingeType
+from limberjack.engine.tables.hinge_types import ATTACHED_TYPE, FIXED, HINGE_TYPES, MODAL, HingeType
 from limberjack.fmu.variables.element_influences import NOTHING, Known, Knowns, commands_of, links_at, parameters_of
 
 _DOF_WORDS = ("damping", "friction", "stiffness", "rest", "lower", "upper")
@@ -383,7 +383,7 @@ class Influences:
     @cached_property
     def all_strain(self) -> Knowns:
         """Of the strain energy of all flexible bodies."""
-        return union(self.strain(k) for k in range(self._links) if self._topo[k, at.PATH] == at.PATH_MODAL)
+        return union(self.strain(k) for k in range(self._links) if self._topo[k, at.KIND] == MODAL)
 
     @cached_property
     def potential(self) -> Knowns:

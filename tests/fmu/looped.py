@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from limberjack.engine.kernels.nodes.kinds import NUMBERS
 from limberjack.engine.model.plant import Plant, empty_plant
 from limberjack.engine.tables import loops
 from limberjack.engine.tables import plant as layout
@@ -55,8 +56,8 @@ def looped(tree: Plant) -> Plant:
 def _leave_the_base_path(plant: Plant) -> None:
     """A free base takes the general path, as in every model with loops."""
     topo = plant.sections["topo"]
-    for k in np.flatnonzero(topo[:, layout.PATH] == layout.PATH_BASE):
-        topo[k, layout.PATH], topo[k, layout.SLOT] = layout.PATH_GENERAL, plant.count(layout.C_GENERAL) - 1
+    for k in np.flatnonzero(topo[:, layout.PATH] == NUMBERS["base"]):
+        topo[k, layout.PATH], topo[k, layout.SLOT] = NUMBERS["general"], plant.count(layout.C_GENERAL) - 1
 
 
 def _terms(tree: Plant) -> list[tuple[int, int, int]]:

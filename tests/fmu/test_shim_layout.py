@@ -13,6 +13,7 @@ import pytest
 import limberjack as lj
 from limberjack.engine.compile import targets
 from limberjack.engine.kernels.entry_points import entries
+from limberjack.engine.kernels.nodes.kinds import NUMBERS
 from limberjack.engine.kernels.sensors import outputs
 from limberjack.engine.model.build import build
 from limberjack.engine.model.plant import Plant
@@ -98,7 +99,7 @@ def is_index(plant: Plant, name: str, row: int, column: int) -> bool:
     """Is this number of a table an index or a size that some kernel relies on?"""
     line = plant.sections[name][row]
     if name == "topo":
-        slotted = line[layout.PATH] in (layout.PATH_GENERAL, layout.PATH_MODAL, layout.PATH_NODE)
+        slotted = line[layout.PATH] in (NUMBERS["general"], NUMBERS["modal"], NUMBERS["attachment"])
         if column in (layout.SLOT, layout.MAP):
             return bool(slotted if column == layout.SLOT else line[layout.KIND] == hinge_types.CUSTOM)
         return column not in _FLAGS
@@ -168,7 +169,7 @@ def base() -> tuple[Plant, int, int]:
     made = plants()[7]
     topo = made.sections["topo"]
     modal, node = (
-        int(np.flatnonzero(topo[:, layout.PATH] == path)[0]) for path in (layout.PATH_MODAL, layout.PATH_NODE)
+        int(np.flatnonzero(topo[:, layout.PATH] == path)[0]) for path in (NUMBERS["modal"], NUMBERS["attachment"])
     )
     return Plant(made.ints.copy(), made.floats), modal, node
 
@@ -182,7 +183,7 @@ def test_tables_of_flexible_bodies_that_contradict_each_other(refuse):
         (topo, (modal, layout.SLOT), other, "topology"),  # another number of modes
         (topo, (modal, layout.NV), topo[modal, layout.NV] - 1, "topology"),
         (topo, (modal, layout.KIND), hinge_types.FREE, "topology"),
-        (topo, (modal, layout.PATH), layout.PATH_GENERAL, "topology"),
+        (topo, (modal, layout.PATH), NUMBERS["general"], "topology"),
         (topo, (modal, layout.QI), forged.count(layout.C_Q) - 1, "topology"),
         (topo, (node, layout.UP), 0, "topology"),  # on no body
         (topo, (node, layout.UP), modal, "topology"),  # on the link that the hinge moves
@@ -224,7 +225,7 @@ def test_tables_and_scratch_of_flexible_bodies_are_what_they_need(refuse, count)
 def test_nodes_in_a_group_have_their_modes_there(refuse):
     forged = Plant(plants()[8].ints.copy(), plants()[8].floats)
     topo = forged.sections["topo"]
-    node = int(np.flatnonzero((topo[:, layout.PATH] == layout.PATH_NODE) & (topo[:, layout.GROUP] >= 0))[0])
+    node = int(np.flatnonzero((topo[:, layout.PATH] == NUMBERS["attachment"]) & (topo[:, layout.GROUP] >= 0))[0])
     topo[topo[node, layout.UP] - 1, [layout.GROUP, layout.MEMBER]] = -1
     assert refuse(forged.ints) == "topology"
 
@@ -287,9 +288,9 @@ def test_a_coupling_of_a_quasi_velocity(refuse):
 
 def test_no_hinge_of_a_model_with_loops_takes_the_path_of_a_free_base(refuse):
     ints = plants()[0].ints.copy()
-    assert ints[layout.HEADER + layout.PATH] == layout.PATH_BASE
+    assert ints[layout.HEADER + layout.PATH] == NUMBERS["base"]
     forged = looped(plants()[0])
-    forged.ints[layout.HEADER + layout.PATH] = layout.PATH_BASE
+    forged.ints[layout.HEADER + layout.PATH] = NUMBERS["base"]
     assert refuse(forged.ints) == "topology"
 
 

@@ -76,6 +76,13 @@ def rank_one(P, ua, ul, s):
 
 
 @kernel
+def store_entry(plant, y, j, first, at, e):
+    """Coefficients of velocity j in eight rows of a group, brought to order one."""
+    member = plant.dof_int[j, t.DI_MEMBER]
+    store_lanes(y[member], first, plant.loops.scale[at + member] * e)
+
+
+@kernel
 def solve_simple(row, w, u):
     """dβ/dt = D⁻¹ (ε - U* α⁺) of a hinge with one velocity (000 eq. .40)."""
     return row[t.W_DINV] * (row[t.W_EPS] - dot(load3(row, t.W_U), w) - dot(load3(row, t.W_U + 3), u))

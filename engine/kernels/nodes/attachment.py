@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from limberjack.engine.algebra.array_views import BLOCK, LANES
 from limberjack.engine.algebra.blocks import block_column, block_lane, load_block, store_block, sum_triple
+from limberjack.engine.algebra.bounds import fits, is_in
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes
 from limberjack.engine.algebra.rotation_vectors import exponential, exponential_coefficients, right_jacobian
 from limberjack.engine.algebra.spatial import (
@@ -40,10 +41,32 @@ from limberjack.engine.algebra.spatial import (
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.nodes import matrix_frame
 from limberjack.engine.kernels.nodes.body_inertia import gather
+from limberjack.engine.kernels.nodes.frames import write_column
 from limberjack.engine.kernels.nodes.modal_condensed import condense_node
 from limberjack.engine.tables import flexible as fl
 from limberjack.engine.tables import plant as t
 from limberjack.engine.tables.flexible import blocks_of, modal_view
+from limberjack.engine.tables.hinge_types import ATTACHED, MODAL
+
+HINGES = (ATTACHED,)
+DEFORMS = True
+
+
+@kernel
+def trusted(plant, counts, k):
+    """Whether a row of a foreign Plant may be of this kind: it hangs on the link whose modes move it, and has no
+    coordinates; in a group so are the modes."""
+    body = plant.topo[k]
+    if body[t.KIND] != ATTACHED or not is_in(body[t.SLOT], 0, counts[fl.C_ATTACHED]):
+        return False
+    if body[t.UP] == 0 or body[t.NV] != 0:
+        return False
+    up = plant.topo[body[t.UP] - 1]
+    if body[t.GROUP] != -1 and up[t.GROUP] != body[t.GROUP]:
+        return False
+    if up[t.KIND] != MODAL or up[t.SLOT] != plant.flexible.attached_int[body[t.SLOT], fl.AN_MODAL]:
+        return False
+    return fits(body[t.QI], 0, counts[t.C_Q]) and fits(body[t.VI], 0, counts[t.C_V])
 
 
 @kernel
@@ -76,8 +99,9 @@ def _bent(table, at, curved, n, blocks, b, eta, rate):
 
 
 @kernel
-def place(plant, work, k, row, up):
+def place_link(plant, work, k, q, v):
     """Frames, V(k), H* and a(k) of an attachment node, whose modal link is deformed."""
+    row, up = work.rows[k + 1], work.rows[plant.topo[k, t.UP]]
     attached = plant.flexible.attached_int[plant.topo[k, t.SLOT]]
     modal = plant.flexible.modal_int[attached[fl.AN_MODAL]]
     parts, table, at = modal_view(modal, work.modal), plant.flexible.table, attached[fl.AN_TABLE]
@@ -115,7 +139,6 @@ def place(plant, work, k, row, up):
     store3(work.modal, attached[fl.AN_WORK] + 3, au)
     store3(row, t.W_V, w)
     store3(row, t.W_V + 3, u)
-    return w, u
 
 
 @kernel
@@ -134,7 +157,7 @@ def node_coriolis(plant, work, k):
 
 
 @kernel
-def column(plant, work, k, r):
+def _column(plant, work, k, r):
     """Column r of H* of attachment node k as (angular, linear)."""
     return block_column(work.modal, plant.flexible.attached_int[plant.topo[k, t.SLOT], fl.AN_WORK] + fl.ATTACHED_A, r)
 
@@ -170,7 +193,7 @@ def _load_modes(work, parts, blocks, h, n, f):
 
 
 @kernel
-def inward(plant, work, k, h, I, external):
+def inward_link(plant, work, k, h, I, tau, add_inertia, external):
     """Hand P and z of what is attached to node k to the modes and to the frame of its body (003 eq. 62)."""
     P, n, f = gather(plant, work, k, h, I, external)
     topo, row = plant.topo[k], work.rows[k + 1]
@@ -191,7 +214,7 @@ def inward(plant, work, k, h, I, external):
     fresh = column == 0 and plant.topo[topo[t.UP] - 1, t.GROUP] < 0  # a group has cleared D: not all nodes hand in here
     for b in range(blocks):
         _couple(work, parts, modes, h, b, R, p, P, fresh)
-    matrix_frame.hand(topo[t.FIRST], row, up, P, n, f)
+    matrix_frame.hand_across(topo[t.FIRST], row, up, P, n, f)
 
 
 @kernel
@@ -219,16 +242,22 @@ def push(plant, work, k, x, w, u):
     return add(w, dw), add(u, du)
 
 
+answer = push
+
+
 @kernel
-def accelerate(plant, work, k, vdot, w, u):
+def accelerate_link(plant, work, k, vdot, w, u):
     """α = φ* α + H* η̈ + a of attachment node k, which sees that of its body as [w; u] (003 eq. 63)."""
     dw, du = node_change(plant, work, k, vdot)
     aw, au = node_coriolis(plant, work, k)
     return add(add(w, aw), dw), add(add(u, au), du)
 
 
+outward_link = accelerate_link
+
+
 @kernel
-def trace(plant, work, k, n, f, tau):
+def trace_link(plant, work, k, n, f, tau):
     """Add to τ of the modes the effect of a force on attachment node k."""
     modes, _, up, h = node_map(plant, work, k)
     j = plant.topo[up, t.VI]
@@ -238,7 +267,16 @@ def trace(plant, work, k, n, f, tau):
 
 
 @kernel
-def composite(plant, work, k, start, stop, m, h, I, M):
+def write_columns(plant, work, k, J, point):
+    """Columns, of the modes that move it, of the Jacobian of a point (000 eq. 0.18)."""
+    modes, _, up, _ = node_map(plant, work, k)
+    for r in range(modes):
+        w, u = _column(plant, work, k, r)
+        write_column(J, plant.topo[up, t.VI] + r, work.pose[k + 1], w, u, point)
+
+
+@kernel
+def composite_link(plant, work, k, start, stop, m, h, I, M):
     """What hangs on an attachment node joins its modes: H X in their rows, and the composite's share of μ and D."""
     modes, blocks, up, at = node_map(plant, work, k)
     row, first = work.rows[k + 1], plant.topo[up, t.VI]
@@ -256,7 +294,7 @@ def composite(plant, work, k, start, stop, m, h, I, M):
 
 
 @kernel
-def add_entries(plant, work, k, y, first, at, n, f):
+def trace_entries(plant, work, k, y, first, at, n, f):
     """Coefficients of the modes that move attachment node k, which add to those of other nodes of the body."""
     modes, _, up, h = node_map(plant, work, k)
     for r in range(modes):
@@ -289,3 +327,9 @@ def cross_hinge(plant, work, k, path, z):
         at = LANES * (j + r)
         store_lanes(path, at, load_lanes(path, at) + dot6((w[0], w[1], w[2], u[0], u[1], u[2]), z))
     return z
+
+
+@kernel
+def collect(plant, work, k, path, z):
+    """e += H z of the modes of its body, which are in its group."""
+    cross_hinge(plant, work, k, path, z)

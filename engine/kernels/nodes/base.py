@@ -24,20 +24,42 @@ from limberjack.engine.algebra.spatial import (
 )
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.nodes.composite import pad_of
+from limberjack.engine.kernels.nodes.frames import write_column
+from limberjack.engine.kernels.nodes.hinges import place_frame
 from limberjack.engine.kernels.nodes.slope_columns import NOTHING, invert_factor, slope_column, square_factor, unit
 from limberjack.engine.tables import plant as t
+from limberjack.engine.tables.hinge_types import FREE
+from limberjack.engine.tables.loops import C_LOOPS
 from limberjack.engine.tables.slopes import X_D, X_G
+
+HINGES = (FREE,)
+FREE_ROOT = True
 
 
 @kernel
-def velocity(v, j):
-    """V(k) = β."""
+def trusted(plant, counts, k):
+    """Whether a row of a foreign Plant may be of this kind."""
+    return plant.topo[k, t.KIND] == FREE and counts[C_LOOPS] == 0
+
+
+@kernel
+def stand(plant, work, k, q, no_rate):
+    """Its frame."""
+    place_frame(plant, work, k, q, work.rows[k + 1])
+
+
+@kernel
+def place(plant, work, k, q, v):
+    """Its frame, and V(k) = β."""
+    j = plant.topo[k, t.VI]
+    stand(plant, work, k, q, v)
     return load3(v, j), load3(v, j + 3)
 
 
 @kernel
-def inward(plant, row, P, n, f, tau, j):
+def inward(plant, work, k, P, n, f, v, tau, add_inertia):
     """P α = T - z. Gives infinity or NaN, as with `pivot`, if deformed bodies make P indefinite."""
+    row, j = work.rows[k + 1], plant.topo[k, t.VI]
     a, l = solve6(P, sub(load3(tau, j), n), sub(load3(tau, j + 3), f))
     if plant.flexible.modal_int.shape[0] > 0 and not is_definite6(P):
         a = (math.nan, math.nan, math.nan)
@@ -46,8 +68,9 @@ def inward(plant, row, P, n, f, tau, j):
 
 
 @kernel
-def outward(row, vdot, j, w, u):
+def outward(plant, work, k, v, vdot, w, u):
     """dβ/dt = α - φ* α(parent), and α of the body whose parent's motion it sees as [w; u]."""
+    row, j = work.rows[k + 1], plant.topo[k, t.VI]
     a, l = load3(row, t.W_U), load3(row, t.W_U + 3)
     store3(vdot, j, sub(a, w))
     store3(vdot, j + 3, sub(l, u))
@@ -55,14 +78,16 @@ def outward(row, vdot, j, w, u):
 
 
 @kernel
-def accelerate(vdot, j, w, u):
+def accelerate(plant, work, k, v, vdot, Vw, Vu, w, u):
     """α = φ* α(parent) + dβ/dt."""
+    j = plant.topo[k, t.VI]
     return add(w, load3(vdot, j)), add(u, load3(vdot, j + 3))
 
 
 @kernel
-def trace(n, f, tau, j):
+def trace(plant, work, k, n, f, vdot, tau):
     """T = f."""
+    j = plant.topo[k, t.VI]
     store3(tau, j, n)
     store3(tau, j + 3, f)
 
@@ -88,8 +113,9 @@ def _corner(M, v, m, h, I):
 
 
 @kernel
-def composite(columns, start, stop, v, m, h, I, M):
-    """Rows of a free base, H = 1: the columns as they are, and R."""
+def composite(plant, work, k, start, stop, m, h, I, M):
+    """Rows of a free base, H = 1: the columns as they are, and R; no column is still to be put."""
+    columns, v = work.columns, plant.topo[k, t.VI]
     pad = pad_of(columns, M.shape[0])
     for b in range((start + 6) // LANES, columns.shape[0]):
         at = LANES * b
@@ -98,19 +124,33 @@ def composite(columns, start, stop, v, m, h, I, M):
         else:
             _part(M, v, at - pad, columns[b], stop - at, pad)
     _corner(M, v, m, h, I)
+    return -1, ZERO, ZERO
 
 
 @kernel
-def slopes(columns, V_up, A_up, V):
+def write_columns(plant, work, k, J, point):
+    """Its columns of the Jacobian of a point (000 eq. 0.18)."""
+    j, pose = plant.topo[k, t.VI], work.pose[k + 1]
+    for c in range(3):
+        write_column(J, j + c, pose, unit(c), ZERO, point)
+        write_column(J, j + 3 + c, pose, ZERO, unit(c), point)
+
+
+@kernel
+def slope_columns(plant, work, k, slopes, v, vdot, V_up, A_up, V, R, p):
     """The columns of a base, which is the tree frame itself."""
+    j = plant.topo[k, t.VI]
+    columns = slopes.column[j : j + 6]
     for c in range(3):
         slope_column(columns[c], (unit(c), ZERO), V_up, A_up, V, NOTHING)
         slope_column(columns[3 + c], (ZERO, unit(c)), V_up, A_up, V, NOTHING)
 
 
 @kernel
-def gain(body, acc, leaf, x):
+def gain(plant, work, k, slopes):
     """D⁻¹ of a free base, for which D = P; nothing lies beyond it, so G is left zero."""
+    body, acc, leaf, j = plant.body[k], work.acc[k + 1], plant.topo[k, t.LEAF], plant.topo[k, t.VI]
+    x = slopes.column[j : j + 6]
     Pa, Pc, Pl = rigid(body[t.B_M], load3(body, t.B_H), load6(body, t.B_I))
     if not leaf:
         Pa, Pc, Pl = add6(Pa, load6(acc, t.A_I)), add9(Pc, load9(acc, t.A_H)), add6(Pl, load6(acc, t.A_M))
@@ -128,9 +168,10 @@ def gain(body, acc, leaf, x):
 
 
 @kernel
-def solve_inward(x, rows, j, z):
-    """D⁻¹ (T - z) in place of T, eight right-hand sides."""
-    z = load_six(z, 0)
+def solve_inward(plant, slopes, k, i, rows):
+    """D⁻¹ (T - z) in place of T, eight right-hand sides of matrix i."""
+    j = plant.topo[k, t.VI]
+    x, z = slopes.column[j : j + 6], load_six(slopes.force[3 * (k + 1) + i], 0)
     right = (
         load_lanes(rows, LANES * j) - z[0],
         load_lanes(rows, LANES * (j + 1)) - z[1],
@@ -144,6 +185,7 @@ def solve_inward(x, rows, j, z):
 
 
 @kernel
-def solve_outward(rows, j, motion):
-    """α of the base is the solution."""
-    store_six(motion, load_six(vector_view(rows, LANES * j, 6 * LANES), 0))
+def solve_outward(plant, slopes, k, i, rows):
+    """α of the base is the solution, for matrix i."""
+    j = plant.topo[k, t.VI]
+    store_six(slopes.motion[3 * (k + 1) + i], load_six(vector_view(rows, LANES * j, 6 * LANES), 0))

@@ -11,14 +11,16 @@ from limberjack.engine.tables import plant as t
 
 
 @kernel
-def frame(row):
+def hinge_frame(plant, work, k):
     """R_(parent, k) and the lever p."""
+    row = work.rows[k + 1]
     return load9(row, t.W_R), load3(row, t.W_P)
 
 
 @kernel
-def motion_in(row, w, u):
+def hinge_in(plant, work, k, w, u):
     """φ*(parent, k) [w; u] (000 eq. 0.1)."""
+    row = work.rows[k + 1]
     return spatial.motion_in(load9(row, t.W_R), load3(row, t.W_P), w, u)
 
 
@@ -30,17 +32,29 @@ def motion_of(row, up, at):
 
 
 @kernel
-def force_out(row, n, f):
-    """φ(parent, k) [n; f] (000 eq. 0.1)."""
+def force_of(row, n, f):
+    """φ(parent, k) [n; f] across the hinge of this row (000 eq. 0.1)."""
     return spatial.force_out(load9(row, t.W_R), load3(row, t.W_P), n, f)
 
 
 @kernel
-def hand(first, row, up, P, n, f):
+def hinge_out(plant, work, k, n, f):
+    """φ(parent, k) [n; f] (000 eq. 0.1)."""
+    return force_of(work.rows[k + 1], n, f)
+
+
+@kernel
+def hand_across(first, row, up, P, n, f):
     """φ P φ* and φ z, handed to the parent's sums (000 eqs. .39, .40)."""
     R, p = load9(row, t.W_R), load3(row, t.W_P)
     n, f = spatial.force_out(R, p, n, f)
     hand_in(first, up, shift(turn(R, P), p), n, f)
+
+
+@kernel
+def hand(plant, work, k, first, up, P, n, f):
+    """φ P φ* and φ z of body k as they are, into the sums `up`."""
+    hand_across(first, work.rows[k + 1], up, P, n, f)
 
 
 @kernel

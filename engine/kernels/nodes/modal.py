@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from limberjack.engine.algebra.array_views import LANES
 from limberjack.engine.algebra.blocks import block_lane, less_six, set_block_lane
+from limberjack.engine.algebra.bounds import fits, is_in
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes, sum_lanes
 from limberjack.engine.algebra.spatial import (
     ZERO,
@@ -43,6 +44,20 @@ from limberjack.engine.kernels.nodes.modal_elimination import (
 from limberjack.engine.tables import flexible as fl
 from limberjack.engine.tables import plant as t
 from limberjack.engine.tables.flexible import modal_view
+from limberjack.engine.tables.hinge_types import MODAL
+
+HINGES = (MODAL,)
+DEFORMS = HAS_MODES = True
+
+
+@kernel
+def trusted(plant, counts, k):
+    """Whether a row of a foreign Plant may be of this kind: it moves by as many coordinates as its modes say."""
+    body = plant.topo[k]
+    if body[t.KIND] != MODAL or not is_in(body[t.SLOT], 0, counts[fl.C_MODAL]):
+        return False
+    n = plant.flexible.modal_int[body[t.SLOT], fl.MI_MODES]
+    return body[t.NV] == n and fits(body[t.QI], n, counts[t.C_Q]) and fits(body[t.VI], n, counts[t.C_V])
 
 
 @kernel
@@ -57,18 +72,10 @@ def _place_carried(body, row, up):
 
 
 @kernel
-def place(plant, work, k, q, v, row, up):
+def place_link(plant, work, k, q, v):
     """Frame, V(k) and all that depends on the deformation of a modal link whose parent is done."""
-    _place_carried(plant.body[k], row, up)
+    _place_carried(plant.body[k], work.rows[k + 1], work.rows[plant.topo[k, t.UP]])
     deform(plant, work, k, q, v)
-
-
-@kernel
-def clear_rows(topo, M):
-    """Rows of the mass matrix at zero: the nodes' shares join them."""
-    for r in range(topo[t.VI], topo[t.VI] + topo[t.NV]):
-        for c in range(topo[t.VI], M.shape[0]):
-            M[r, c] = 0.0
 
 
 @kernel
@@ -122,11 +129,11 @@ def _reduce(plant, work, k, P, n, f, tau, add_inertia):
         eliminate(parts, modes)
         P, n, f = reduce(P, n, f, parts.whole, 1.0)
     if topo[t.UP] > 0:
-        matrix_frame.hand(topo[t.FIRST], row, work.acc[topo[t.UP]], P, n, f)
+        matrix_frame.hand_across(topo[t.FIRST], row, work.acc[topo[t.UP]], P, n, f)
 
 
 @kernel
-def inward(plant, work, k, h, I, tau, add_inertia, external):
+def inward_link(plant, work, k, h, I, tau, add_inertia, external):
     """P and z of a modal link, its modes reduced, handed to the link that carries it; h, I: as of the body at rest."""
     h, I = deformed_inertia(plant, work, k, h, I)
     P, n, f = gather(plant, work, k, h, I, external)
@@ -135,7 +142,7 @@ def inward(plant, work, k, h, I, tau, add_inertia, external):
 
 
 @kernel
-def outward(plant, work, k, vdot, w, u):
+def _solve(plant, work, k, vdot, w, u):
     """η̈ of a modal link whose frame accelerates by [w; u] (003 eq. 63)."""
     topo = plant.topo[k]
     modal = plant.flexible.modal_int[topo[t.SLOT]]
@@ -144,6 +151,26 @@ def outward(plant, work, k, vdot, w, u):
         accelerate_condensed(parts, modes, modal[fl.MI_RANK], w, u, vdot, j)
     else:
         substitute(parts, modes, w, u, vdot, j)
+
+
+@kernel
+def outward_link(plant, work, k, vdot, w, u):
+    """η̈, and α of the link, which is [w; u]."""
+    _solve(plant, work, k, vdot, w, u)
+    return w, u
+
+
+@kernel
+def answer(plant, work, k, out, w, u):
+    """The answer of its modes to ε where the link moves by [w; u]."""
+    _solve(plant, work, k, out, w, u)
+    return w, u
+
+
+@kernel
+def accelerate_link(plant, work, k, vdot, w, u):
+    """α of the link, which is [w; u]."""
+    return w, u
 
 
 @kernel
@@ -181,7 +208,7 @@ def momentum(plant, work, k):
 
 
 @kernel
-def composite(plant, work, k, start, M):
+def composite_link(plant, work, k, start, stop, m, h, I, M):
     """Columns and rows of the modes of a body: μ, and what hangs on its nodes."""
     modal = plant.flexible.modal_int[plant.topo[k, t.SLOT]]
     parts, v = modal_view(modal, work.modal), plant.topo[k, t.VI]
@@ -218,8 +245,9 @@ def cross_hinge(plant, work, k, path, left):
 
 
 @kernel
-def largest_weight(plant, work, topo, most):
+def largest_weight(plant, work, k, most):
     """The larger of `most` and of the squares of L⁻¹'s diagonal."""
+    topo = plant.topo[k]
     modal = modal_view(plant.flexible.modal_int[topo[t.SLOT]], work.modal)
     for r in range(topo[t.NV]):
         most = max(most, modal.factor[r, r] * modal.factor[r, r])
@@ -227,16 +255,18 @@ def largest_weight(plant, work, topo, most):
 
 
 @kernel
-def add_innovation(plant, work, topo, path, f):
+def add_innovation(plant, work, k, path, f):
     """ε += e f of eight loop rows."""
+    topo = plant.topo[k]
     modal = modal_view(plant.flexible.modal_int[topo[t.SLOT]], work.modal)
     for r in range(topo[t.NV]):
         modal.solved[r, fl.MS_EPS] += sum_lanes(load_lanes(path, LANES * (topo[t.VI] + r)) * f)
 
 
 @kernel
-def clear_innovation(plant, work, topo):
+def clear_innovation(plant, work, k):
     """ε = 0."""
+    topo = plant.topo[k]
     modal = modal_view(plant.flexible.modal_int[topo[t.SLOT]], work.modal)
     for r in range(topo[t.NV]):
         modal.solved[r, fl.MS_EPS] = 0.0

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.lanes import load_lanes
 from limberjack.engine.algebra.small_solves import pivot
 from limberjack.engine.algebra.spatial import (
+    ZERO,
     add,
     add_cross,
     add_scaled,
@@ -15,30 +17,39 @@ from limberjack.engine.algebra.spatial import (
 )
 from limberjack.engine.algebra.turns import spin, spin_flat, tilt, tilt_flat, turn_x, turn_z, turns_matrix
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.nodes.articulated import hand_in, rank_one, solve_simple
-from limberjack.engine.kernels.nodes.slope_columns import NOTHING, slope_column
+from limberjack.engine.kernels.nodes.articulated import hand_in, rank_one, solve_simple, store_entry
+from limberjack.engine.kernels.nodes.composite import pick_row
+from limberjack.engine.kernels.nodes.frames import write_column
+from limberjack.engine.kernels.nodes.slope_columns import NOTHING, simple_gain, slope_column
 from limberjack.engine.tables import plant as t
+from limberjack.engine.tables.hinge_types import REVOLUTE
+
+HINGES = (REVOLUTE,)
+KEEPS_ANGLES = KEEPS_AXIS = ONE_VELOCITY = True
+gain = simple_gain
 
 #: the component of a spatial force that H picks: the moment about z
-PICKED = 2
+_PICKED = 2
 
 
 @kernel
-def place(row, c, s):
-    """The hinge at cosine and sine of its angle."""
-    row[t.W_C], row[t.W_C + 1] = c, s
+def trusted(plant, counts, k):
+    """Whether a row of a foreign Plant may be of this kind."""
+    return plant.topo[k, t.KIND] == REVOLUTE
 
 
 @kernel
-def frame(body, row):
+def hinge_frame(plant, work, k):
     """R_(parent, k) and the lever p."""
+    body, row = plant.body[k], work.rows[k + 1]
     R = turns_matrix(body[t.B_TURN], body[t.B_TURN + 1], body[t.B_TILT], body[t.B_TILT + 1], row[t.W_C], row[t.W_C + 1])
     return R, load3(body, t.B_P)
 
 
 @kernel
-def motion_in(topo, body, row, w, u):
+def hinge_in(plant, work, k, w, u):
     """φ*(parent, k) [w; u] (000 eq. 0.1)."""
+    topo, body, row = plant.topo[k], plant.body[k], work.rows[k + 1]
     u = add_cross(u, w, load3(body, t.B_P))
     if topo[t.TURN]:
         c, s = body[t.B_TURN], -body[t.B_TURN + 1]
@@ -50,8 +61,7 @@ def motion_in(topo, body, row, w, u):
 
 
 @kernel
-def force_out(topo, body, row, n, f):
-    """φ(parent, k) [n; f] (000 eq. 0.1)."""
+def _force_out(topo, body, row, n, f):
     n, f = turn_z(row[t.W_C], row[t.W_C + 1], n), turn_z(row[t.W_C], row[t.W_C + 1], f)
     c, s = body[t.B_TILT], body[t.B_TILT + 1]
     n, f = turn_x(c, s, n), turn_x(c, s, f)
@@ -62,10 +72,26 @@ def force_out(topo, body, row, n, f):
 
 
 @kernel
-def velocity(topo, body, row, up, rate):
-    """V(k) = φ* V(parent) + H* β (000 eq. 0.1)."""
-    w, u = motion_in(topo, body, row, load3(up, t.W_V), load3(up, t.W_V + 3))
-    return (w[0], w[1], w[2] + rate), u
+def hinge_out(plant, work, k, n, f):
+    """φ(parent, k) [n; f] (000 eq. 0.1)."""
+    return _force_out(plant.topo[k], plant.body[k], work.rows[k + 1], n, f)
+
+
+@kernel
+def stand(plant, work, k, q, no_rate):
+    """The hinge at cosine and sine of its angle."""
+    topo, row = plant.topo[k], work.rows[k + 1]
+    row[t.W_C], row[t.W_C + 1] = work.cosine[topo[t.QI]], work.sine[topo[t.QI]]
+
+
+@kernel
+def place(plant, work, k, q, v):
+    """Its frame, and V(k) = φ* V(parent) + H* β (000 eq. 0.1)."""
+    topo = plant.topo[k]
+    up = work.rows[topo[t.UP]]
+    stand(plant, work, k, q, v)
+    w, u = hinge_in(plant, work, k, load3(up, t.W_V), load3(up, t.W_V + 3))
+    return (w[0], w[1], w[2] + v[topo[t.VI]]), u
 
 
 @kernel
@@ -105,7 +131,7 @@ def _inward_flat(topo, body, row, up, P, n, f, dinv, eps, rate):
         f[1] + g1 * eps + Pc_plus[1] * ax + Pc_plus[4] * ay + Pl[3] * bx + Pl[1] * by,
         f[2] + g2 * eps + Pc_plus[2] * ax + Pc_plus[5] * ay + Pl[4] * bx + Pl[5] * by,
     )
-    n, f = force_out(topo, body, row, n, f)
+    n, f = _force_out(topo, body, row, n, f)
     xx, yy, xy, Pc_plus, Pl = spin_flat(row[t.W_C], row[t.W_C + 1], xx, yy, xy, Pc_plus, Pl)
     P = tilt_flat(body[t.B_TILT], body[t.B_TILT + 1], xx, yy, xy, Pc_plus, Pl)
     if topo[t.TURN]:
@@ -114,13 +140,18 @@ def _inward_flat(topo, body, row, up, P, n, f, dinv, eps, rate):
 
 
 @kernel
-def hand(topo, body, row, first, up, P, n, f):
-    """φ P φ* and φ z across a z-turning hinge."""
-    n, f = force_out(topo, body, row, n, f)
+def _hand(topo, body, row, first, up, P, n, f):
+    n, f = _force_out(topo, body, row, n, f)
     P = tilt(body[t.B_TILT], body[t.B_TILT + 1], spin(row[t.W_C], row[t.W_C + 1], P))
     if topo[t.TURN]:
         P = spin(body[t.B_TURN], body[t.B_TURN + 1], P)
     hand_in(first, up, shift(P, load3(body, t.B_P)), n, f)
+
+
+@kernel
+def hand(plant, work, k, first, up, P, n, f):
+    """φ P φ* and φ z across a z-turning hinge."""
+    _hand(plant.topo[k], plant.body[k], work.rows[k + 1], first, up, P, n, f)
 
 
 @kernel
@@ -131,12 +162,11 @@ def _inward_full(topo, body, row, up, P, n, f, dinv, eps, rate):
     w, u = load3(row, t.W_V), load3(row, t.W_V + 3)
     pn, pf = inertia_mul(P, (w[1] * rate, -w[0] * rate, 0.0), (u[1] * rate, -u[0] * rate, 0.0))
     n, f = add_scaled(add(n, pn), eps * dinv, ua), add_scaled(add(f, pf), eps * dinv, ul)
-    hand(topo, body, row, topo[t.FIRST], up, P, n, f)
+    _hand(topo, body, row, topo[t.FIRST], up, P, n, f)
 
 
 @kernel
-def inward(topo, body, row, up, P, n, f, tau, add_inertia, rate):
-    """A z-turning hinge: H P H* = I_zz, U = P H* = third column of P."""
+def _reduce(topo, body, row, up, P, n, f, tau, add_inertia, rate):
     I, H, _ = P
     dinv = 1.0 / pivot(I[2] + add_inertia, I[0] + I[1])
     eps = tau - n[2]
@@ -151,8 +181,18 @@ def inward(topo, body, row, up, P, n, f, tau, add_inertia, rate):
 
 
 @kernel
-def outward(row, vdot, j, rate, w, u):
+def inward(plant, work, k, P, n, f, v, tau, add_inertia):
+    """A z-turning hinge: H P H* = I_zz, U = P H* = third column of P."""
+    topo = plant.topo[k]
+    up, j = work.acc[topo[t.UP]], topo[t.VI]
+    _reduce(topo, plant.body[k], work.rows[k + 1], up, P, n, f, tau[j], add_inertia[j], v[j])
+
+
+@kernel
+def outward(plant, work, k, v, vdot, w, u):
     """dβ/dt and α of the body whose parent's motion it sees as [w; u] (000 eq. .40)."""
+    row, j = work.rows[k + 1], plant.topo[k, t.VI]
+    rate = v[j]
     w = (w[0] + row[t.W_V + 1] * rate, w[1] - row[t.W_V] * rate, w[2])
     u = (u[0] + row[t.W_V + 4] * rate, u[1] - row[t.W_V + 3] * rate, u[2])
     vdot[j] = solve_simple(row, w, u)
@@ -160,32 +200,68 @@ def outward(row, vdot, j, rate, w, u):
 
 
 @kernel
-def accelerate(rate, change, Vw, Vu, w, u):
+def accelerate(plant, work, k, v, vdot, Vw, Vu, w, u):
     """α = φ* α(parent) + a + H* dβ/dt, a = V × z β (000 eqs. 0.1, 0.2)."""
+    j = plant.topo[k, t.VI]
+    rate, change = v[j], vdot[j]
     w = (w[0] + Vw[1] * rate, w[1] - Vw[0] * rate, w[2] + change)
     return w, (u[0] + Vu[1] * rate, u[1] - Vu[0] * rate, u[2])
 
 
 @kernel
-def trace(n, f):
+def picked(plant, work, k, n, f):
     """H [n; f], of numbers or of lanes (000 eq. 0.1)."""
     return n[2]
 
 
 @kernel
-def push(x, w, u):
+def trace(plant, work, k, n, f, vdot, tau):
+    """T = H f + armature dβ/dt."""
+    j = plant.topo[k, t.VI]
+    tau[j] = n[2] + plant.armature[j] * vdot[j]
+
+
+@kernel
+def _push(x, w, u):
     """[w; u] + H* x, of numbers or of lanes."""
     return (w[0], w[1], w[2] + x), u
 
 
 @kernel
-def composite(h, I):
-    """X = R(k) H* as (moment, force) (002, Algorithm 4.1)."""
-    return (I[4], I[5], I[2]), (-h[1], h[0], 0.0)
+def push(plant, work, k, x, w, u):
+    """[w; u] + H* x for x (nv,) of all velocities."""
+    return _push(x[plant.topo[k, t.VI]], w, u)
 
 
 @kernel
-def slopes(x, R, p, V_up, A_up, V):
+def push_lanes(plant, work, k, x, at, w, u):
+    """[w; u] + H* X of the eight columns of X from `at`, whose rows are the velocities of a group."""
+    return _push(load_lanes(x[plant.dof_int[plant.topo[k, t.VI], t.DI_MEMBER]], at), w, u)
+
+
+@kernel
+def trace_entries(plant, work, k, y, first, at, n, f):
+    """Coefficients H [n; f] of its velocity in eight rows of a group."""
+    store_entry(plant, y, plant.topo[k, t.VI], first, at, n[2])
+
+
+@kernel
+def composite(plant, work, k, start, stop, m, h, I, M):
+    """Its row of M; the place of its column, and X = R(k) H* as (moment, force) (002, Algorithm 4.1)."""
+    n, f = (I[4], I[5], I[2]), (-h[1], h[0], 0.0)
+    pick_row(work.columns, start, stop, _PICKED, start, n[2], M[plant.topo[k, t.VI]])
+    return start, n, f
+
+
+@kernel
+def write_columns(plant, work, k, J, point):
+    """Its column of the Jacobian of a point (000 eq. 0.18)."""
+    w, u = _push(1.0, ZERO, ZERO)
+    write_column(J, plant.topo[k, t.VI], work.pose[k + 1], w, u, point)
+
+
+@kernel
+def slope_columns(plant, work, k, slopes, v, vdot, V_up, A_up, V, R, p):
     """The column of its velocity, in the tree frame, where the hinge is at p and turned by R."""
     z = (R[2], R[5], R[8])
-    slope_column(x, (z, cross(p, z)), V_up, A_up, V, NOTHING)
+    slope_column(slopes.column[plant.topo[k, t.VI]], (z, cross(p, z)), V_up, A_up, V, NOTHING)

@@ -59,8 +59,9 @@ def slope_column(x, S, V_up, A_up, V, map_slopes):
 
 
 @kernel
-def simple_gain(row, y, x):
-    """G = U D⁻¹ and D⁻¹ of a hinge with one velocity on a fast path."""
+def simple_gain(plant, work, k, slopes):
+    """G = U D⁻¹ and D⁻¹ of a kind with one velocity."""
+    row, y, x = work.rows[k + 1], slopes.body[k + 1], slopes.column[plant.topo[k, t.VI]]
     dinv = row[t.W_DINV]
     n, f = force_out(load9(y, Y_R), load3(y, Y_P), load3(row, t.W_U), load3(row, t.W_U + 3))
     store3(x, X_G, scale(dinv, n))

@@ -100,4 +100,4 @@ def sweep_columns(plant, work, slopes, v, vdot):
         store3(row, sl.Y_A, A[0])
         store3(row, sl.Y_A + 3, A[1])
         _body_sums(plant.body[k], row, R, p, V, A)
-        slope_columns(plant, work, slopes, k, v, vdot, V_up, A_up, V, R, p)
+        slope_columns(plant, work, k, slopes, v, vdot, V_up, A_up, V, R, p)

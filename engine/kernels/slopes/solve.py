@@ -21,8 +21,8 @@ from limberjack.engine.algebra.spatial import (
     load6,
 )
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.nodes import base
-from limberjack.engine.kernels.nodes.dispatch import is_base, prepare_gain
+from limberjack.engine.kernels.nodes.dispatch import prepare_gain
+from limberjack.engine.kernels.nodes.kinds import by_kind
 from limberjack.engine.tables import plant as t
 from limberjack.engine.tables.slopes import X_D, X_G, X_S
 
@@ -31,7 +31,7 @@ from limberjack.engine.tables.slopes import X_D, X_G, X_S
 def prepare_gains(plant, work, slopes):
     """G and D⁻¹ of every hinge in 𝓣, from what `forward_dynamics` left in Work."""
     for k in range(plant.topo.shape[0]):
-        prepare_gain(plant, work, slopes, k)
+        prepare_gain(plant, work, k, slopes)
 
 
 @kernel
@@ -73,13 +73,12 @@ def _inward_many(x, rows, j, leaf, z_row, up, first, spare):
 
 
 @kernel
-def _inward(topo, slopes, k, i, rows):
+def _usual_inward(plant, slopes, k, i, rows):
     """D⁻¹ ε of body k's velocities in place of T, and z⁺ handed to its parent, for matrix i."""
+    topo = plant.topo[k]
     j, nv, z, up = topo[t.VI], topo[t.NV], slopes.force[3 * (k + 1) + i], slopes.force[3 * topo[t.UP] + i]
     x = slopes.column[j : j + nv]
-    if is_base(topo):
-        base.solve_inward(x, rows, j, z)
-    elif nv != 1:
+    if nv != 1:
         _inward_many(x, rows, j, topo[t.LEAF], z, up, topo[t.FIRST], slopes.motion[3 * (k + 1) + i])
     else:
         e, G = load_lanes(rows, LANES * j), load6(x[0], X_G)
@@ -93,12 +92,10 @@ def _inward(topo, slopes, k, i, rows):
 
 
 @kernel
-def _outward(topo, slopes, k, i, rows):
+def _usual_outward(plant, slopes, k, i, rows):
     """x = D⁻¹ ε - G* α(parent) of body k's velocities in place of D⁻¹ ε, and α(k) = α(parent) + H* x, for matrix i."""
+    topo = plant.topo[k]
     j, nv, leaf = topo[t.VI], topo[t.NV], topo[t.LEAF]
-    if is_base(topo):
-        base.solve_outward(rows, j, slopes.motion[3 * (k + 1) + i])
-        return
     up = load_six(slopes.motion[3 * topo[t.UP] + i], 0)
     a = up
     for c in range(j, j + nv):
@@ -108,6 +105,10 @@ def _outward(topo, slopes, k, i, rows):
             a = add6(a, _times(load6(slopes.column[c], X_S), x))
     if not leaf:
         store_six(slopes.motion[3 * (k + 1) + i], a)
+
+
+_inward = by_kind("solve_inward", _usual_inward)
+_outward = by_kind("solve_outward", _usual_outward)
 
 
 @kernel
@@ -137,9 +138,9 @@ def solve_columns(plant, slopes, b):
         k = n - 1 - step
         for i in range(3):
             if at < topo[k, t.VEND] and topo[k, t.VI] < (reach if i < 2 else at + LANES):
-                _inward(topo[k], slopes, k, i, slopes.square[i * blocks + b])
+                _inward(plant, slopes, k, i, slopes.square[i * blocks + b])
             elif topo[k, t.FIRST]:
                 _zero(slopes.force[3 * topo[k, t.UP] + i])
     for k in range(n):
         for i in range(3):
-            _outward(topo[k], slopes, k, i, slopes.square[i * blocks + b])
+            _outward(plant, slopes, k, i, slopes.square[i * blocks + b])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.bounds import fits
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.trust.inside import fits
 from limberjack.engine.tables import contacts as ct
 
 _FIRST, _SECOND, _TOUCHES = (tuple(numbers) for numbers in zip(*((a, b, n) for (a, b), n in ct.TOUCHES.items())))

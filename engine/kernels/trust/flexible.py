@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.bounds import fits, is_in
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.trust.inside import fits, is_in
 from limberjack.engine.tables import flexible as fl
 from limberjack.engine.tables import loops as lp
-from limberjack.engine.tables import plant as t
-from limberjack.engine.tables.hinge_types import ATTACHED, MODAL
 
 _MOST_MODES, _MOST_RANK, _NODE_RANK = 2**12, 2**16, 6  # of one body; of all its nodes; of one of them
 
@@ -53,27 +51,3 @@ def trust_modal(c, plant):
         at_table += size if row[fl.AN_TABLE] == at_table else 0
         at_work += fl.attached_work_size(modal[fl.MI_MODES])
     return at_table == c[fl.C_MODAL_TABLE] and at_work == c[fl.C_MODAL_WORK]
-
-
-@kernel
-def link_of_modes(c, plant, body):
-    """A link with modes moves by as many coordinates as its row says."""
-    if body[t.KIND] != MODAL or not is_in(body[t.SLOT], 0, c[fl.C_MODAL]):
-        return False
-    n = plant.flexible.modal_int[body[t.SLOT], fl.MI_MODES]
-    return body[t.NV] == n and fits(body[t.QI], n, c[t.C_Q]) and fits(body[t.VI], n, c[t.C_V])
-
-
-@kernel
-def link_of_node(c, plant, body):
-    """An attachment node hangs on the link whose modes move it, and has no coordinates; in a group so are the modes."""
-    if body[t.KIND] != ATTACHED or not is_in(body[t.SLOT], 0, c[fl.C_ATTACHED]):
-        return False
-    if body[t.UP] == 0 or body[t.NV] != 0:
-        return False
-    up = plant.topo[body[t.UP] - 1]
-    if body[t.GROUP] != -1 and up[t.GROUP] != body[t.GROUP]:
-        return False
-    if up[t.PATH] != t.PATH_MODAL or up[t.SLOT] != plant.flexible.attached_int[body[t.SLOT], fl.AN_MODAL]:
-        return False
-    return fits(body[t.QI], 0, c[t.C_Q]) and fits(body[t.VI], 0, c[t.C_V])

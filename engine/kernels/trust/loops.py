@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.bounds import fits, is_in
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.trust.inside import fits, is_in
 from limberjack.engine.tables import loops as lp
 from limberjack.engine.tables import plant as t
 from limberjack.engine.tables.hinge_types import HINGE_TYPES

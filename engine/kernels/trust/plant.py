@@ -8,12 +8,14 @@ tables. No index of the file is used before it has been checked.
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.bounds import fits, is_in
 from limberjack.engine.compile.compiled import FLOATS, INTS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel
+from limberjack.engine.kernels.nodes.dispatch import has_modes
+from limberjack.engine.kernels.nodes.kinds import KINDS, by_kind, flag
 from limberjack.engine.kernels.sensors.outputs import REACTION, STRAIN_ENERGY
 from limberjack.engine.kernels.trust.contacts import trust_contacts
-from limberjack.engine.kernels.trust.flexible import link_of_modes, link_of_node, trust_modal
-from limberjack.engine.kernels.trust.inside import fits, is_in
+from limberjack.engine.kernels.trust.flexible import trust_modal
 from limberjack.engine.kernels.trust.loops import is_member, trust_groups, trust_loops, trust_members
 from limberjack.engine.tables import contacts as ct
 from limberjack.engine.tables import drives as dr
@@ -21,7 +23,7 @@ from limberjack.engine.tables import elements as el
 from limberjack.engine.tables import instruments as it
 from limberjack.engine.tables import loops as lp
 from limberjack.engine.tables import plant as t
-from limberjack.engine.tables.hinge_types import CUSTOM, FREE, HINGE_TYPES, PRISMATIC, REVOLUTE
+from limberjack.engine.tables.hinge_types import CUSTOM, HINGE_TYPES
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 from limberjack.engine.tables.table import function, within_of
 
@@ -68,17 +70,16 @@ def _counts(c, n):
 # ---- the tree
 
 
+_LAST_KIND = len(KINDS) - 1
+_deforms = flag("DEFORMS")
+_trusted = by_kind("trusted")
+
+
 @kernel
 def _hinge(c, body):
-    """Coordinates and velocities of a hinge of a type: those that it has, and that kernels of its path touch."""
-    kind, path = body[t.KIND], body[t.PATH]
-    if not is_in(kind, 0, len(_N_Q)) or not is_in(path, 0, t.PATH_BASE + 1):
-        return False
-    if path == t.PATH_GENERAL and not is_in(body[t.SLOT], 0, c[t.C_GENERAL]):
-        return False
-    if (path == t.PATH_REVOLUTE and kind != REVOLUTE) or (path == t.PATH_PRISMATIC and kind != PRISMATIC):
-        return False
-    if path == t.PATH_BASE and (kind != FREE or c[lp.C_LOOPS] > 0):
+    """Coordinates and velocities of a hinge of a type: those that it has."""
+    kind = body[t.KIND]
+    if not is_in(kind, 0, len(_N_Q)):
         return False
     if kind == CUSTOM:
         if not is_in(body[t.NV], 0, 7) or not is_in(body[t.MAP], 0, c[t.C_MAPS]):
@@ -89,17 +90,19 @@ def _hinge(c, body):
 
 
 @kernel
-def _link(c, plant, body):
-    if body[t.PATH] == t.PATH_MODAL:
-        return link_of_modes(c, plant, body)
-    return link_of_node(c, plant, body) if body[t.PATH] == t.PATH_NODE else _hinge(c, body)
+def _link(c, plant, k):
+    """Whether kernels of its kind touch only what body k has."""
+    body = plant.topo[k]
+    if not is_in(body[t.PATH], 0, _LAST_KIND + 1) or not _trusted(plant, c, k):
+        return False
+    return _deforms(body) or _hinge(c, body)
 
 
 @kernel
 def _topo(c, plant):
     for k in range(c[t.C_BODIES]):
         body = plant.topo[k]
-        if not is_in(body[t.UP], 0, k + 1) or not _link(c, plant, body):  # parents first: no sweep runs in a cycle
+        if not is_in(body[t.UP], 0, k + 1) or not _link(c, plant, k):  # parents first: no sweep runs in a cycle
             return False
         if not is_in(body[t.VEND], body[t.VI] + body[t.NV], c[t.C_V] + 1):
             return False
@@ -140,7 +143,7 @@ def _sensors(c, plant):
             sensor[t.SI_OUTPUT], _SHOWN[kind], c[t.C_OUTPUTS]
         ):
             return False
-        if kind == STRAIN_ENERGY and plant.topo[target - 1, t.PATH] != t.PATH_MODAL:
+        if kind == STRAIN_ENERGY and not has_modes(plant.topo[target - 1]):
             return False
     return True
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
+from limberjack.engine.kernels.nodes.kinds import NUMBERS
 from limberjack.engine.model.archive import to_bytes
 from limberjack.engine.model.build import build, new_state
 from limberjack.engine.model.elements.drive import Actuator
@@ -113,7 +114,7 @@ def test_first_commands_and_switches(mixed):
 
 def test_models_with_loops_have_no_fast_path_of_a_free_base():
     graph = random_closed(np.random.default_rng(0), bodies=3, kinds=("point",), loops=1, root="free")
-    assert at.PATH_BASE not in build(graph.system).sections["topo"][:, at.PATH]
+    assert NUMBERS["base"] not in build(graph.system).sections["topo"][:, at.PATH]
     bare = replace(graph.system, loops=())
     assert build(bare).sections["topo"][0, at.KIND] == build(graph.system).sections["topo"][0, at.KIND]
 
