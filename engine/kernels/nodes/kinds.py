@@ -1,6 +1,7 @@
 """The kinds of nodes: a kind is a module of this room and its name in KINDS.
 
-Its place in KINDS is its number in the column PATH. A module says which bodies its kind serves:
+Its place in KINDS is its number in the column PATH, which plant files keep: a new kind comes last. A module says which
+bodies its kind serves:
 
     HINGES           types of hinges that it serves; empty: all that no other kind serves
     FREE_ROOT        it serves them at the ground only, undamped, in models without loops and contacts
@@ -69,18 +70,21 @@ def _is_of_nodes(function: Kernel) -> bool:
     return str(getattr(function, "py_func", function).__module__).startswith("limberjack.engine.kernels.")
 
 
-def _between(first: int, last: int) -> Kernel:
-    """Whether a number of KINDS lies in a range."""
-    if first == last:
-        return kernel(lambda path: path == first)
-    return kernel(lambda path: first <= path and path <= last)
+def _among(numbers: list[int]) -> Kernel:
+    """Whether a number of KINDS is one of these, which ascend: a test for each range of them."""
+    first, last = numbers[0], numbers[0]
+    while last + 1 in numbers:
+        last += 1
+    is_first = kernel(lambda path: path == first if first == last else first <= path and path <= last)
+    if last == numbers[-1]:
+        return is_first
+    is_later = _among([number for number in numbers if number > last])
+    return kernel(lambda path: is_first(path) or is_later(path))
 
 
 def _either(numbers: list[int], chosen: Kernel, other: Kernel) -> Kernel:
     """The kernel that calls `chosen` for bodies of the kinds of these numbers, and `other` for the rest."""
-    if numbers != list(range(numbers[0], numbers[-1] + 1)):
-        raise ValueError(f"kinds that share '{chosen.__name__}' must stand side by side in KINDS")
-    is_chosen = _between(numbers[0], numbers[-1])
+    is_chosen = _among(numbers)
 
     def choose(plant, work, k, *given):  # type: ignore[no-untyped-def]
         if is_chosen(plant.topo[k, PATH]):
@@ -112,8 +116,5 @@ def by_kind(name: str, otherwise: Kernel | None = None) -> Kernel:
 
 def flag(name: str) -> Kernel:
     """The kernel that says of a row of `topo` whether its kind sets this flag."""
-    numbers = [number for number, kind in enumerate(KINDS) if getattr(kind, name, False)]
-    if numbers != list(range(numbers[0], numbers[-1] + 1)):
-        raise ValueError(f"kinds that set {name} must stand side by side in KINDS")
-    is_set = _between(numbers[0], numbers[-1])
+    is_set = _among([number for number, kind in enumerate(KINDS) if getattr(kind, name, False)])
     return kernel(lambda topo: is_set(topo[PATH]))

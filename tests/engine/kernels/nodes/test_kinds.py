@@ -80,18 +80,16 @@ def test_a_function_that_kinds_share_is_tested_once(three, monkeypatch):
     assert len(chosen.__closure__) == 3  # one test between two functions
 
 
-def test_kinds_that_share_a_function_stand_side_by_side(three):
+def test_kinds_that_share_a_function_may_stand_apart(three, monkeypatch):
     a, b, c = three
     a.pair = c.pair = a.move
     b.pair = b.move
-    assert asked(kinds.by_kind("pair"), range(3), 3) == [("a", 3), ("b", 3), ("a", 3)]  # the most come last, untested
-    b.pair, d = default, kind_of("d", pair=default)
-    kinds.KINDS = (*three, d, kind_of("e", pair=c.move), kind_of("f", pair=c.move), kind_of("g", pair=c.move))
-    with pytest.raises(ValueError, match="must stand side by side"):
-        kinds.by_kind("pair")
-    c.ROUND = True
-    with pytest.raises(ValueError, match="ROUND must stand side by side"):
-        kinds.flag("ROUND")
+    last = [kind_of(name, pair=b.move) for name in "def"]
+    monkeypatch.setattr(kinds, "KINDS", (a, b, c, *last))
+    assert [name for name, _ in asked(kinds.by_kind("pair"), range(6), 0)] == list("ababbb")
+    last[1].FLAT = True
+    flat = kinds.flag("FLAT")
+    assert [flat(row) for row in plant_of(*range(6)).topo] == [False, False, True, False, True, False]
 
 
 def test_what_a_kind_imports_from_the_algebra_is_no_function_of_the_kind(three):
