@@ -2,9 +2,10 @@
 
 python .ci/release.py [--rehearse] [--folder dist]
 
-The source archive is built twice and compared byte by byte. A wheel is built from the tree for each platform, and one
-for this platform from the archive, which must be the same to the last byte. Each wheel has licences, a valid bill of
-materials and metadata that PyPI accepts. A rehearsal builds for this platform only and lets the tree have changes.
+NOTICE must name every package that pip installs with it. The source archive is built twice and compared byte by byte.
+A wheel is built from the tree for each platform, and one for this platform from the archive, which must be the same to
+the last byte. Each wheel has licences, a valid bill of materials and metadata that PyPI accepts. A rehearsal builds for
+this platform only, lets the tree have changes, and only reports what NOTICE lacks.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import zipfile
 from pathlib import Path
 
 import check_wheel
+import notices
 import yaml
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
@@ -85,6 +87,9 @@ def main() -> int:
         sys.exit(f"CITATION.cff: the version is not '{project['version']}'")
     if not options.rehearse and (found := inconsistencies(project["version"])):
         sys.exit("\n".join(found))
+    if absent := notices.missing():
+        text = f"NOTICE does not name {', '.join(absent)}"
+        sys.exit(text) if not options.rehearse else print(text, flush=True)
     date = subprocess.check_output(["git", "log", "-1", "--format=%ct"], cwd=ROOT, text=True)
     os.environ["SOURCE_DATE_EPOCH"] = date.strip()
     shutil.rmtree(options.folder, ignore_errors=True)

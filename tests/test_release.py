@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import importlib.util
 import re
 import tomllib
 from pathlib import Path
@@ -15,8 +16,9 @@ from limberjack.bridge.console.assets import PACKAGES
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-#: for developers and tests; nobody installs them with the product
-OURS = {"test", "dev", "docs", "bench"}
+specification = importlib.util.spec_from_file_location("notices", ROOT / ".ci/notices.py")
+notices = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(notices)
 #: words of old metadata, as SPDX
 OLD = {
     "MIT License": "MIT",
@@ -35,15 +37,25 @@ def noticed() -> dict[str, str]:
 
 def requirements() -> list[str]:
     """Names of the packages that pip installs with Limberjack, or with an extra for users."""
-    extras = PROJECT["optional-dependencies"]
-    lists = [PROJECT["dependencies"], *(names for extra, names in extras.items() if extra not in OURS)]
-    names = {re.match(r"[\w-]+", entry)[0] for entries in lists for entry in entries}
+    names = {re.match(r"[\w-]+", entry)[0] for entry in notices.required()}
     return sorted(names - {"limberjack"})
 
 
 @pytest.mark.parametrize("name", requirements())
 def test_notice_has_every_package_that_is_installed(name):
     assert name.lower() in noticed()
+
+
+def test_packages_that_others_need_are_found_and_named(monkeypatch):
+    needs = {
+        "direct": ["Needed_one>=2", "elsewhere; sys_platform == 'nowhere'", "optional; extra == 'more'"],
+        "needed-one": ["deep[more]"],
+        "deep": ["direct", "optional; extra == 'more'", "other; extra == 'unused'"],
+    }
+    found = notices.all_needed(["direct>=1"], lambda name: needs.get(notices.plain(name), []))
+    assert found == {"direct": "", "needed-one": "direct", "deep": "needed-one", "optional": "deep"}
+    monkeypatch.setattr(notices, "all_needed", lambda entries: {"numpy": "", "unheard-of": "numpy"})
+    assert notices.missing() == ["unheard-of (numpy)"]
 
 
 @pytest.mark.parametrize("name", requirements())
