@@ -17,5 +17,14 @@ def record_file(path: str | os.PathLike[str], most: int = MOST_BYTES) -> Path:
     try:
         size_of(Path(path), most)
     except ModelError as error:
-        raise ArgumentError(f"{path}: {error.what}; give the record of a run.") from None
+        raise ArgumentError(f"{path}: {error.what}; give the record of a run{_example(Path(path))}.") from None
     return Path(path)
+
+
+def _example(folder: Path) -> str:
+    """A record in a folder that was given in its place."""
+    try:
+        found = min(folder.glob("*.mcap"), default=None)
+    except OSError:
+        return ""
+    return f", here {found}" if found else ""

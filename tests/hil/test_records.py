@@ -9,10 +9,12 @@ import pytest
 
 import limberjack as lj
 from limberjack.cli import main
+from limberjack.engine.common.errors import ArgumentError
 from limberjack.hil.errors import HilError
 from limberjack.hil.events import Event, EventLog
 from limberjack.hil.executive import Executive
 from limberjack.hil.record.mcap_file import McapFile, McapRecorder
+from limberjack.hil.record.record_file import record_file
 from limberjack.hil.record.replay import replay
 from limberjack.hil.timeline import At, Command, Ramp, SetParameter, Switch, Timeline
 
@@ -244,3 +246,12 @@ def test_the_command_replays_and_tells_the_first_difference(arm_record, tmp_path
     assert "none.yaml: there is no such file; give the model of the run" in capsys.readouterr().err
     assert main(["replay", str(EXAMPLES / "torque_arm.yaml")]) == 2
     assert "not a record of a run" in capsys.readouterr().err
+
+
+def test_a_folder_in_place_of_a_record_names_the_record_inside(tmp_path):
+    with pytest.raises(ArgumentError, match="a folder; give the record of a run.$"):
+        record_file(tmp_path)
+    for name in ("second.mcap", "record.mcap", "notes.txt"):
+        (tmp_path / name).touch()
+    with pytest.raises(ArgumentError, match=f"a folder; give the record of a run, here {tmp_path}/record.mcap.$"):
+        record_file(tmp_path)

@@ -61,7 +61,7 @@ def run_gateway(
         for each in wanted:
             context = Context(telemetry, each.settings, each.folder)
             telemetry.add(each.kind.make(each.text, context), rate_hz=each.rate_hz)
-        told = f"gateway of '{session.system.name}' at {telemetry.endpoint}: {len(session.dictionary)} quantities"
+        told = f"gateway of '{session.system.name}' at {telemetry.endpoint}, {len(session.dictionary)} quantities"
         print(f"{told}; Ctrl-C ends it", file=sys.stderr, flush=True)
         telemetry.start()
         until_told()

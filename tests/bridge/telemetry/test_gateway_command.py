@@ -47,7 +47,7 @@ def test_a_gateway_of_a_file(arm, endpoint, tmp_path):
         child.send_signal(signal.SIGINT)
         out, err = child.communicate(timeout=WAIT_S)
     assert child.returncode == 0
-    assert re.search(r"gateway of 'test arm' at ipc://.*: \d+ quantities; Ctrl-C ends it", err)
+    assert re.search(r"gateway of 'test arm' at ipc://\S+, \d+ quantities; Ctrl-C ends it", err)
     rows = [[float(each) for each in line.split("\t")] for line in lines[1:] + out.splitlines()]
     assert lines[0] == "time\tq.shoulder\tq.j1\tq.j2\n"
     times = [row[0] for row in rows]
