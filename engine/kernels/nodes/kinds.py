@@ -94,11 +94,17 @@ def _either(numbers: list[int], chosen: Kernel, other: Kernel) -> Kernel:
     return kernel(choose)
 
 
+def _rank(numbers: list[int]) -> tuple[int, bool, int]:
+    """The higher, the later kinds of these numbers are tested."""
+    return len(numbers), any(getattr(KINDS[number], "HAS_MODES", False) for number in numbers), numbers[-1]
+
+
 def by_kind(name: str, otherwise: Kernel | None = None) -> Kernel:
     """The kernel that calls, for body k, the function of this name of its kind.
 
     otherwise : for kinds without it; without `otherwise` sweeps do not ask them. The function that most kinds share
-        comes last, without a test; among equals it is that of the last kind.
+        comes last, without a test; among equals it is that of links with modes, as a body has more nodes than
+        such links, and without these that of the last kind.
     """
     users: dict[Kernel, list[int]] = {}
     for number, kind in enumerate(KINDS):
@@ -107,7 +113,7 @@ def by_kind(name: str, otherwise: Kernel | None = None) -> Kernel:
             raise ValueError(f"'{name}' of the kind {kind.__name__} is a function that it imports; rename one of them")
         if function is not None:
             users.setdefault(function, []).append(number)
-    result = max(reversed(users), key=lambda function: len(users[function]))
+    result = max(users, key=lambda function: _rank(users[function]))
     rest = [function for function in users if function is not result]
     for function in reversed(rest):
         result = _either(users[function], function, result)
