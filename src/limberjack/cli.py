@@ -253,6 +253,8 @@ def _hil(commands: Any) -> None:
     parser = _command(commands, "hil", work, text)
     parser.add_argument("file", type=Path, metavar="FILE", help="scenario (.yaml), or the model of --probe")
     parser.add_argument("--out", type=Path, help="folder of the report (default: results/<file>), of --probe's plot")
+    text = "the scenario sets real time: write 'pacing: {real_time: true}', or give --set pacing.real_time=true"
+    parser.elsewhere["--real-time"] = text
     run = parser.add_argument_group("scenarios")
     run.add_argument("--seed", type=int, help="instead of the scenario's")
     run.add_argument("--no-pace", action="store_true", help="in lockstep, as fast as devices answer")

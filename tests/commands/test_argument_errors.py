@@ -39,6 +39,11 @@ def error_of(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         ("--verison", "there is no option '--verison'; did you mean '--version'?"),
         ("check m.yaml -z", "there is no option '-z'."),
         ("check m.yaml --gravity 0 0 -9.81 x", "error: 'x' is an unexpected argument."),
+        (
+            "hil a.yaml --real-time",
+            "there is no option '--real-time'; the scenario sets real time: write 'pacing: {real_time: true}', "
+            "or give --set pacing.real_time=true.",
+        ),
         ("hil a.yaml --seconds ten", "argument --seconds: invalid float value: 'ten'."),
         ("", "the following arguments are required: COMMAND."),
     ],

@@ -179,7 +179,10 @@ def _unknown_branch(tag: Any, path: Path) -> tuple[str, str]:
             return "a free hinge forbids nothing, so that this loop constrains nothing", f"Use one of: {_list(known)}"
     if tag is None:
         return f"'{field}' is missing", f"Give the {subject}, one of: {_list(known)}"
-    return f"unknown {subject} {_shown(tag)}", _one_of(tag, _list(known))
+    remedy = _one_of(tag, _list(known))
+    if subject == "loop type" and isinstance(tag, str) and tag in HINGE_TYPES and tag != "free":
+        remedy += f"; '{tag}' is a hinge type: write type: hinge, hinge: {tag}"
+    return f"unknown {subject} {_shown(tag)}", remedy
 
 
 def _one_of(given: Any, known: str) -> str:

@@ -22,6 +22,8 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._given: list[str] = []
+        #: option of other commands → where this command has what it sets
+        self.elsewhere: dict[str, str] = {}
 
     def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> tuple[Any, list[str]]:  # type: ignore[override]
         """All words are known, or it is an error of the command to which they were given."""
@@ -77,5 +79,7 @@ class Parser(argparse.ArgumentParser):
         return [name for name in names if name[:2] not in known and not any(each.startswith(name) for each in known)]
 
     def _meant(self, name: str) -> str:
+        if name in self.elsewhere:
+            return f"there is no option '{name}'; {self.elsewhere[name]}"
         near = nearest(name, [option for option in self._option_string_actions if option[:2] == "--"])
         return f"there is no option '{name:.100}'" + (f"; did you mean '{near[0]}'?" if near else "")

@@ -195,6 +195,7 @@ ENDS = "from: tip, to: base"
 BAD = [
     ("name: a", "", "'type' is missing", "Give the loop type, one of: 'hinge', 'point'"),
     ("name: a, type: hing", "type", "unknown loop type 'hing'", "Use one of: 'hinge', 'point'"),
+    ("name: a, type: revolute", "type", "unknown loop type", "hinge type: write type: hinge, hinge: revolute"),
     ("name: a, type: [hinge]", "type", "unknown loop type", "Use one of: 'hinge'"),
     (f"name: a, type: hinge, {ENDS}", "hinge", "'hinge' is missing", "Give the hinge type, one of: 'fixed'"),
     (f"name: a, type: hinge, hinge: revolut, {ENDS}", "hinge", "unknown hinge type 'revolut'", "'revolute'"),
