@@ -22,6 +22,7 @@ from limberjack.engine.api.batch_values import (
     coordinates_of_worlds,
     of_worlds,
 )
+from limberjack.engine.api.held_mappings import HeldMappings
 from limberjack.engine.api.moved_shapes import release_work
 from limberjack.engine.api.named_values import Outputs
 from limberjack.engine.api.simulation import Simulation
@@ -40,11 +41,12 @@ from limberjack.engine.tables.reports import INTEGRATORS
 
 #: steps of one compiled call: what worlds that disagree take again, alone
 _PORTION = 32
+_Values = MutableMapping[str, np.ndarray]
 #: most worlds
 MOST_WORLDS = 1_000_000
 
 
-class Batch(ManyStates):
+class Batch(ManyStates, HeldMappings[_Values, _Values, Mapping[str, np.ndarray]]):
     """Worlds of one model, stepped together.
 
     Parameters
@@ -86,9 +88,7 @@ class Batch(ManyStates):
         self._lock = threading.RLock()
         self._errors: dict[int, str] = {}
         self._make()
-        self.command: MutableMapping[str, np.ndarray] = BatchCommands(self)
-        self.parameters: MutableMapping[str, np.ndarray] = BatchParameters(self)
-        self.output: Mapping[str, np.ndarray] = BatchOutputs(self, Outputs(self._one))
+        super().__init__(BatchCommands(self), BatchParameters(self), BatchOutputs(self, Outputs(self._one)))
 
     def _make(self) -> None:
         """Room for states and results, and the calls that step and look."""

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from limberjack.engine.api.contact_events import ContactEvent, until
 from limberjack.engine.api.deformation_range import deformed_too_far
 from limberjack.engine.api.dynamics import Dynamics
+from limberjack.engine.api.held_mappings import HeldMappings
 from limberjack.engine.api.impact import Impact
 from limberjack.engine.api.loop_switching import Topology
 from limberjack.engine.api.moved_shapes import release_work
@@ -40,7 +41,7 @@ _PORTION = 400_000
 Came = TypeVar("Came")
 
 
-class Simulation:
+class Simulation(HeldMappings[MutableMapping[str, float], Parameters, Mapping[str, "float | np.ndarray"]]):
     """A running model.
 
     Parameters
@@ -57,7 +58,8 @@ class Simulation:
         ("load.nx"), "<node>.position" (3,),
         "<node>.orientation" (4,), "<node>.velocity" (6,), "energy.kinetic", "energy.potential", "energy.strain"
         of flexible bodies, "energy.total", "momentum" (6,)
-    parameters : mapping of parameter name to value, settable between steps ("hinge.elbow.damping", …)
+    parameters : mapping of parameter name to value, settable between steps ("hinge.elbow.damping", …); not part of a
+        snapshot, and kept by `reset` unless it is asked to restore them
     model_hash : 32 hexadecimal digits that name the model's constants as it was loaded
     """
 
@@ -82,7 +84,7 @@ class Simulation:
         self._outputs = np.zeros(self.plant.count(layout.C_OUTPUTS))
         self._survey = np.zeros(self.plant.surveyed_size)
         self._observed = self._surveyed = False
-        self._command, self._parameters, self._output = Commands(self), Parameters(self), Outputs(self)
+        super().__init__(Commands(self), Parameters(self), Outputs(self))
         self._topology = Topology(self, self._work, self._state)
         self._bind()
         self._lock = threading.RLock()
@@ -109,21 +111,6 @@ class Simulation:
     def substeps(self) -> int:
         """Equal parts of a step."""
         return self._substeps
-
-    @property
-    def command(self) -> MutableMapping[str, float]:
-        """Command name → value, SI, held until changed."""
-        return self._command
-
-    @property
-    def parameters(self) -> Parameters:
-        """Parameter name → value; not part of a snapshot, and kept by `reset` unless it is asked to restore them."""
-        return self._parameters
-
-    @property
-    def output(self) -> Mapping[str, float | np.ndarray]:
-        """Output name → value at the present state, SI: a number, or a vector (3,), (4,), (6,)."""
-        return self._output
 
     @property
     def state_layout(self) -> dict[str, tuple[int, int]]:

@@ -159,3 +159,17 @@ def test_mappings_keep_their_contract(tmp_path: Path) -> None:
     assert sim.output.get("nope") is None
     with pytest.raises(KeyError, match="no parameter is called 'nope'"):
         sim.parameters["nope"]
+
+
+@pytest.mark.parametrize("made", [lj.Simulation, lambda system: lj.Batch(system, 2)], ids=["simulation", "batch"])
+def test_a_mapping_assigned_in_place_of_its_entries_is_refused(made) -> None:
+    sim = made(full_model())
+    kept = sim.command, sim.parameters, sim.output
+    for name in ("command", "parameters"):
+        first = next(iter(getattr(sim, name)))
+        remedy = rf"{name} cannot be replaced. Set its entries: {name}\['{first}'\] = …, or {name}.update"
+        with pytest.raises(lj.ArgumentError, match=remedy):
+            setattr(sim, name, {first: 1.0})
+    with pytest.raises(lj.ArgumentError, match="outputs follow from the state .* Set q, v, commands or parameters"):
+        sim.output = {}
+    assert all(one is other for one, other in zip((sim.command, sim.parameters, sim.output), kept))
