@@ -107,7 +107,7 @@ def read_roles(folder: Path) -> dict[str, Role] | None:
         except KeyFileError as error:
             raise KeyFileError(f"{path}:{number}: {error}") from None
         if not name or name in roles:
-            what = "a role, but no key's name" if not name else f"'{name}' is there twice"
+            what = "a role, but no key's name" if not name else f"'{name}' appears twice"
             raise KeyFileError(f"{path}:{number}: {what}. Write a line for each key: a role and its name.")
         roles[name] = role
     return roles

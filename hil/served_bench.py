@@ -143,7 +143,7 @@ class BenchControls(Controls):
     def _begin(self, action: Action, bench: Bench) -> None:
         """ArgumentError also where the event would be lost: the record could not be replayed then."""
         if self._events.full:
-            raise ArgumentError("the run's log of events is full; nothing that a replay needs can be changed any more.")
+            raise ArgumentError("the run's event log is full; the bench refuses changes that a replay would need.")
         action.check(self.simulation)
         action.begin(bench)
 

@@ -24,7 +24,7 @@ def make(text: str, context: Context) -> Console:
     files = {name: _file(name, settings.pop(name, None), context.folder) for name in _FILES}
     if settings:
         known = ", ".join((*_FILES, "live_hz"))
-        raise ArgumentError(f"console: there is no option '{min(settings)}'. Choose of {known}.")
+        raise ArgumentError(f"console: there is no option '{min(settings)}'. Choose from {known}.")
     if not isinstance(live_hz, (int, float)) or not 0.1 <= live_hz <= _MOST_HZ:
         raise ArgumentError(f"console: live_hz is {live_hz!r}; give messages a second from 0.1 to {_MOST_HZ:g}.")
     tokens = {} if files["tokens"] is None else read_tokens(files["tokens"])

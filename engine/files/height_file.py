@@ -35,7 +35,7 @@ def _array(data: bytes) -> np.ndarray:
         _check_length(data)
         found = np.load(io.BytesIO(data), allow_pickle=False)
     except (ValueError, TypeError, EOFError):
-        raise ValueError("it is cut, holds objects, or is no .npy file") from None
+        raise ValueError("it is truncated, holds objects, or is not a .npy file") from None
     if not isinstance(found, np.ndarray) or found.dtype.kind not in "biuf":
         raise ValueError(f"it holds {getattr(found, 'dtype', 'several arrays')}, not real numbers")
     return found.astype(float)
@@ -48,7 +48,7 @@ def _check_length(data: bytes) -> None:
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, _, dtype = read(stream)
     if math.prod(shape) * dtype.itemsize > len(data):
-        raise ValueError("it is cut")
+        raise ValueError("it is truncated")
 
 
 def _rows(text: str, most: int) -> np.ndarray:

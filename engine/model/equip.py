@@ -46,6 +46,6 @@ def _with(system: System, element: Item) -> System:
         return replace(system, bodies=bodies, actuators=actuators, rotors=(*system.rotors, *made.rotors))
     field = next((name for name, kind in item_kinds().items() if kind is type(element)), None)
     if field is None:
-        raise ArgumentError(f"a {type(element).__name__} is no element; give a Wheel, Spring, Sensor, Shape, Alarm, ….")
+        raise ArgumentError(f"a {type(element).__name__} is not an element; give a Wheel, Spring, Sensor, Shape, ….")
     more: dict[str, Any] = {field: (*getattr(system, field), element)}
     return replace(system, **more)

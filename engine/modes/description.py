@@ -42,7 +42,7 @@ class MaterialSpec(Model):
     @model_validator(mode="after")
     def _one_shear(self) -> MaterialSpec:
         if (self.poisson is None) == (self.shear is None):
-            raise ValueError("give poisson or shear, one of them")
+            raise ValueError("give either poisson or shear")
         return self
 
     def material(self) -> frame.Material:
@@ -233,7 +233,7 @@ class CalculixSpec(Model):
     @model_validator(mode="after")
     def _one_mass(self) -> CalculixSpec:
         if (self.density is None) == (self.masses is None):
-            raise ValueError("give density or masses, one of them")
+            raise ValueError("give either density or masses")
         return self
 
 

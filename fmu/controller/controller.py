@@ -198,7 +198,7 @@ class FmuController(Controller):
         """Raise ArgumentError unless it runs with this simulation and both are at the same time."""
         self._check_open()
         if self._failed:
-            raise ArgumentError(f"FMU '{self.name}' has failed before; call `start` to begin again.")
+            raise ArgumentError(f"FMU '{self.name}' has failed; call `start` to begin again.")
         if self._simulation is None:
             raise ArgumentError(f"FMU '{self.name}' does not run; call `start` first.")
         if self._simulation is not simulation:

@@ -226,7 +226,7 @@ def _wanted(simulation: Simulation, log: Log | None) -> list[tuple[str, int, Sou
         rates = [f"{name}.rate" for name in system.velocity_names if name in system.coordinate_names]
         log = [*system.coordinate_names, *rates, *quasi, *(f"command.{name}" for name in system.command_names)]
     if isinstance(log, str):
-        raise ArgumentError("log is a text; give a list of names.")
+        raise ArgumentError("log is a string; give a list of names.")
     entries = log if isinstance(log, Mapping) else {name: name for name in log}
     signals = signals_of(simulation)
     found: list[tuple[str, int, Source]] = []

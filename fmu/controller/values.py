@@ -58,7 +58,7 @@ class Parameters(MutableMapping[str, "Value | str"]):
         port = self._port(name)
         if port.type == "String":
             if not isinstance(value, str):
-                raise ArgumentError(f"parameter '{name}' is a text; got {value!r:.40}.")
+                raise ArgumentError(f"parameter '{name}' is a string; got {value!r:.40}.")
             kept: np.ndarray | str = value
         elif not port.numeric:
             raise ArgumentError(f"parameter '{name}' is a {port.type}; only numbers and texts can be set.")

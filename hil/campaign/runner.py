@@ -114,7 +114,7 @@ def _why(campaign: Campaign, left: Sequence[Job], batch: bool | None, run: Run) 
     why = "they are runs of a function of your own" if run is not run_job else ""
     why = why or (why_one_by_one(campaign, left[0]) if left else "")
     if why and batch:
-        raise ArgumentError(f"the runs of {campaign.file.name} cannot be made many at once: {why}.")
+        raise ArgumentError(f"the runs of {campaign.file.name} cannot be computed as a batch: {why}.")
     return why
 
 
@@ -223,7 +223,7 @@ class _Work:
                 self._keep(row)
             return len(rows)
         if self.demanded:
-            what = f"the runs of {self.campaign.file.name} cannot be made many at once"
+            what = f"the runs of {self.campaign.file.name} cannot be computed as a batch"
             raise ArgumentError(f"{what}: {self.one_by_one}; see docs/how-to/campaigns.md.")
         return 0
 

@@ -241,7 +241,7 @@ def _settings(interface: str, channel: str, options: Options) -> dict[str, Any]:
         settings["rx_queue_size"] = _QUEUE
     if interface == "slcan":
         if not channel.startswith("/"):
-            raise ArgumentError(f"{options.where}: give a serial port, can://slcan//dev/ttyACM0 (two strokes).")
+            raise ArgumentError(f"{options.where}: give a serial port, can://slcan//dev/ttyACM0 (two slashes).")
         settings |= {"timeout": 0, "sleep_after_open": options.number("settle_s", 0.0, 0.0, 60.0)}
     return settings
 

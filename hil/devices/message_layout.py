@@ -128,7 +128,7 @@ def _check(layout: LayoutSpec, where: str) -> None:
         names = Counter(field.name for field in message.fields if field.use == "value")
         twice = [f"use: {use}" for use in _ONCE if uses[use] > 1] + [f"name: {n}" for n, c in names.items() if c > 1]
         if twice:
-            raise ArgumentError(f"{where}, {part}: {twice[0]} is there twice; keep one.")
+            raise ArgumentError(f"{where}, {part}: {twice[0]} appears twice; keep one.")
         if layout.authenticate != "none" and not (uses["session"] and uses["sequence"]):
             raise ArgumentError(
                 f"{where}, {part}: authenticate needs a field of use: session and one of use: sequence, or recorded "

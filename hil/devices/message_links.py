@@ -51,7 +51,7 @@ def serial(parts: SplitResult, options: Options) -> Made:
     if parts.netloc == "pty" and not parts.path and link is not None:
         return _over(PtyChannel(link, codec.framing), PtyEnd(link, codec.framing), codec)
     if parts.netloc or not parts.path or link is not None:
-        raise ArgumentError(f"{options.where}: give serial:///dev/ttyUSB0 (three strokes) or serial://pty?link=PATH.")
+        raise ArgumentError(f"{options.where}: give serial:///dev/ttyUSB0 (three slashes) or serial://pty?link=PATH.")
     pyserial()
     port = SerialChannel(parts.path, codec.framing, settings)
     return _over(port, port, codec)

@@ -37,7 +37,7 @@ class SerialChannel(StreamChannel):
         try:
             self._port = serial.Serial(self._port_name, timeout=0, write_timeout=0, **self._settings)
         except (OSError, ValueError) as error:
-            raise HilError(f"serial port {self._port_name}: {error}; check its name, rights and settings.") from None
+            raise HilError(f"serial port {self._port_name}: {error}; check name, permissions and settings.") from None
         self._descriptor = self._port.fileno()
 
 

@@ -161,7 +161,7 @@ def _setters(devices: Sequence[BenchDevice], places: np.ndarray, simulation: Ben
     by_place = {place: mounted.name for mounted in devices for place in mounted.commands.tolist()}
     for place in places.tolist():
         if place not in by_place:
-            raise ArgumentError(f"command '{simulation.command_names[place]}' is set by no device, so it has no age.")
+            raise ArgumentError(f"no device sets command '{simulation.command_names[place]}', so it has no age.")
     return sorted({by_place[place] for place in places.tolist()})
 
 

@@ -118,7 +118,7 @@ class DeadlineSpec(OnSignals):
     @model_validator(mode="after")
     def _one_level(self) -> DeadlineSpec:
         if (self.above is None) == (self.below is None):
-            raise ValueError("give above or below, one of them")
+            raise ValueError("give either above or below")
         return self
 
 
@@ -181,7 +181,7 @@ class ContactSpec(_Windowed):
     @model_validator(mode="after")
     def _one_limit(self) -> ContactSpec:
         if (self.most_force is None) == (self.most_speed is None):
-            raise ValueError("give most_force or most_speed, one of them")
+            raise ValueError("give either most_force or most_speed")
         return self
 
 

@@ -101,7 +101,7 @@ class BatchEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         if options and "reset_mask" in options:
             mask = np.asarray(options["reset_mask"])
             if mask.shape != (self.num_envs,) or mask.dtype != np.bool_ or not mask.any():
-                raise ArgumentError(f"reset_mask must be {self.num_envs} of true and false, one of them true at least.")
+                raise ArgumentError(f"reset_mask must be {self.num_envs} values, true or false, at least one true.")
         seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, (int, np.integer)) else seed
         if seeds is not None and len(seeds) != self.num_envs:
             raise ArgumentError(f"there are {len(seeds)} seeds for {self.num_envs} worlds; give one for each.")

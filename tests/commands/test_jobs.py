@@ -121,7 +121,7 @@ def test_paced_run_takes_the_time_it_simulates_and_keeps_endpoint_and_rate(tmp_p
 @pytest.mark.parametrize(
     ("code", "words"),
     [
-        ("import time; print(0.5, flush=True); time.sleep(600)", "said nothing for 1 s"),
+        ("import time; print(0.5, flush=True); time.sleep(600)", "sent nothing for 1 s"),
         ("import sys; sys.stderr.write('x' * 10**6 + '\\nthe reason\\n'); sys.exit(3)", "exit code 3: the reason"),
     ],
 )

@@ -176,7 +176,7 @@ def test_list_of_sources_for_an_array(joints):
         ({"parameters": {"angle": 1.0}}, "causality 'input'"),
         ({"parameters": {"kp": np.nan}}, "finite"),
         ({"parameters": {"kp": [1.0, 2.0]}}, "1 numbers are needed, got 2"),
-        ({"parameters": {"label": 3}}, "is a text"),
+        ({"parameters": {"label": 3}}, "is a string"),
         ({"parameters": {"fault": 1.5}}, "whole number"),
         ({"period": None}, "no default step size"),
         ({"period": -1.0}, "positive number"),
@@ -232,7 +232,7 @@ def test_failures_name_the_time_and_carry_the_log(pid2, sim, fault, message):
         assert np.isfinite(before)
         assert bool(caught.value.log_lines) == (fault in (2, 3, 4, 5))
         assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
-        with pytest.raises(lj.ArgumentError, match="failed before"):
+        with pytest.raises(lj.ArgumentError, match="has failed; call `start`"):
             controller.step(sim)
         if fault == 4:
             with pytest.raises(FmuError, match="fatally"):

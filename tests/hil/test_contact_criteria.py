@@ -147,7 +147,7 @@ def test_reports_have_the_verdicts_and_campaigns_their_limits(tmp_path):
         ("type: contact, contact: gide, most_force: 1", "contact 'gide' matches nothing. Name one of: 'guide'"),
         ("type: capture, loop: lutch, by: 0.1", "loop 'lutch' matches nothing. Name one of: 'latch'"),
         ("type: event, kind: touch, source: latch", "source 'latch' matches nothing. Name one of: 'guide'"),
-        ("type: contact", "give most_force or most_speed, one of them"),
+        ("type: contact", "give either most_force or most_speed"),
         ("type: contact, most_force: 0", "most_force is 0. Give a number above 0"),
         ("type: rms, norm: true, signals: [output.load, time], most: 1", "the norm of signals in N, s means nothing"),
         (

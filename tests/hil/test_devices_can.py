@@ -179,7 +179,7 @@ def test_a_bus_that_nobody_empties_drops_frames_and_never_waits(place):
         ("can://virtul/x", {}, "interface of: .*virtual"),
         ("can://virtual/x", {"dbc": None}, "dbc is missing"),
         ("can://virtual/x", {"dbc": "nowhere.dbc"}, "cannot be read"),
-        ("can://slcan/ttyACM0", {}, "two strokes"),
+        ("can://slcan/ttyACM0", {}, "two slashes"),
         ("can://virtual/x", {"names": {**NAMES, "motor": "Torqe"}}, "did you mean 'Torque'"),
         ("can://virtual/x", {"names": {**NAMES, "motr": "Torque"}}, "names maps 'motr'"),
         ("can://virtual/x", {"names": {**NAMES, "motor": "Count"}}, "several messages"),

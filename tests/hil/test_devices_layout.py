@@ -79,7 +79,7 @@ def test_time_in_ticks_begins_again_where_its_type_ends(kind, code, least):
         ([{"type": "u32", "use": "session"}], {}, "use u64"),
         ([{"type": "u32", "use": "answer"}], {}, "belongs to commands"),
         ([{"type": "f32", "name": "x", "scale": 0.0}], {}, "scale is 0"),
-        ([{"type": "f32", "name": "x"}] * 2, {}, "name: x is there twice"),
+        ([{"type": "f32", "name": "x"}] * 2, {}, "name: x appears twice"),
         ([{"type": "f32", "name": "x"}], {"framing": "sync"}, "make it use: constant"),
         ([{"type": "f32", "name": "x"}], {"authenticate": "hmac_sha256"}, "could be played again"),
         ([{"type": "f32", "name": "x"}], {"byte_order": "middle"}, "byte_order: 'middle'"),

@@ -118,7 +118,7 @@ def test_the_schema_knows_the_examples():
         ("devices:\n  - {name: d, uri: 'pigeon://coop'}", r"devices\[0\]\.uri: .*no device has the scheme 'pigeon'"),
         (
             "watchdogs:\n  - {name: w, type: command_age, commands: [swing], limit: 1, safe: zero}",
-            r"watchdogs\[0\]\.commands: command 'swing' is set by no device",
+            r"watchdogs\[0\]\.commands: no device sets command 'swing'",
         ),
         (
             "watchdogs:\n  - {name: w, type: limit, signals: [time], upper: 1, safe: brake}",

@@ -336,7 +336,7 @@ def test_campaigns_at_once_have_the_table_of_single_runs(tmp_path, law):
     assert bool(summary.one_by_one) == (law == "mean")
     if law == "mean":
         assert "a controller or the model does other arithmetic for several worlds than for one" in summary.one_by_one
-        with pytest.raises(ArgumentError, match="cannot be made many at once: '.*' of run 0 is"):
+        with pytest.raises(ArgumentError, match="cannot be computed as a batch: '.*' of run 0 is"):
             run_campaign(path, out=tmp_path / "must", workers=1, batch=True)
 
 
@@ -437,7 +437,7 @@ def test_examples_have_the_numbers_of_single_runs(name, tmp_path, monkeypatch):
 def test_a_batch_that_is_demanded_says_why_there_is_none(tmp_path):
     write(tmp_path, DEVICE.replace("arrays:", "python:") % ("hold", 1))
     (tmp_path / "c.yaml").write_text(CAMPAIGN, encoding="utf-8")
-    with pytest.raises(ArgumentError, match=r"c.yaml cannot be made many at once: device 'law' is a law of one world"):
+    with pytest.raises(ArgumentError, match=r"cannot be computed as a batch: device 'law' is a law of one world"):
         run_campaign(tmp_path / "c.yaml", out=tmp_path / "out", batch=True)
 
 

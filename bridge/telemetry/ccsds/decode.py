@@ -77,7 +77,7 @@ def _values(data: bytes, names: Sequence[str]) -> dict[str, float]:
     for place, value in _VALUE.iter_unpack(data[_COUNT.size :]):
         name = _name(names, place, "name")
         if name in values:
-            raise OrderRefused("malformed", f"{name} is there twice.")
+            raise OrderRefused("malformed", f"{name} appears twice.")
         values[name] = value
     return values
 

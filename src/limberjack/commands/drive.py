@@ -170,7 +170,7 @@ def _listen(process: subprocess.Popen[bytes], quiet_s: float, heard: Callable[[s
     descriptor, rest = process.stdout.fileno(), b""
     while True:
         if not select.select([descriptor], [], [], quiet_s)[0]:
-            raise JobError(f"the controller said nothing for {quiet_s:g} s; it was ended.")
+            raise JobError(f"the controller sent nothing for {quiet_s:g} s and was stopped.")
         portion = os.read(descriptor, 4096)
         if not portion:
             return

@@ -360,7 +360,7 @@ NO_TABLES = {
     "ragged.txt": (b"1 2 3\n4 5 # a hole\n", "line 2 has 2 numbers, the first row 3"),
     "grouped.txt": (b"1_0 2\n3 4\n", "line 1 has '1_0'"),
     "empty.csv": (b"", "have the shape \\(0, 0\\)"),
-    "text.npy": (b"hello", "it is cut, holds objects, or is no .npy file"),
+    "text.npy": (b"hello", "it is truncated, holds objects, or is not a .npy file"),
     "complex.npy": (np.zeros((3, 3), complex), "it holds complex128, not real numbers"),
     "words.npy": (np.array([["a", "b"], ["c", "d"]]), "not real numbers"),
 }
@@ -386,7 +386,7 @@ def test_an_array_that_is_shorter_than_it_says_takes_no_memory(tmp_path):
     before, after = b"(10, 10), }" + b" " * 10, b"(1000000, 1000000), }"
     assert content.count(before) == 1
     (tmp_path / "hills.npy").write_bytes(content.replace(before, after))
-    with pytest.raises(ModelError, match="it is cut"):
+    with pytest.raises(ModelError, match="it is truncated"):
         read_heights(tmp_path / "hills.npy", MOST_HEIGHTS)
 
 

@@ -60,7 +60,7 @@ def test_the_text_of_shape_has_the_sizes_of_each_type(kind):
 def test_what_is_no_system_or_no_element(tmp_path):
     with pytest.raises(lj.ArgumentError, match="a System is needed, got str"):
         lj.equip("arm.yaml", lj.Alarm("time", lj.Bounds(0, 1)))
-    with pytest.raises(lj.ArgumentError, match="a str is no element; give a Wheel"):
+    with pytest.raises(lj.ArgumentError, match="a str is not an element; give a Wheel"):
         lj.equip(scene(tmp_path, FEET, [], []), "sphere")
 
 

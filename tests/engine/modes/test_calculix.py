@@ -217,7 +217,7 @@ def test_millimetres_and_tonnes(tmp_path):
         ("density: {STEEL: 7850}", "", "cantilever", "no density of the material 'ALU2024'"),
         ("density: 2700", "", "craig-bampton", "no static modes"),
         ("density: 2700", "", "free-free", "the sixth has"),
-        ("density: 2700, masses: m.csv", "", "cantilever", "one of them"),
+        ("density: 2700, masses: m.csv", "", "cantilever", "give either density or masses"),
         ("masses: m.csv", "", "cantilever", "m.csv: the file does not exist"),
         ("density: 2700", "5", "cantilever", "'5' has no rotations"),
         ("density: 2700", "99999", "cantilever", "no node '99999'"),

@@ -73,8 +73,8 @@ def test_a_frame(tmp_path):
         (("limberjack_modes: 1", "limberjack_modes: 2"), "limberjack_modes", "Use one of: 1"),
         (("young: 2.1e11", "young: -1"), "frame.materials[0].young", "above 0"),
         (("young: 2.1e11", "young: steel"), "frame.materials[0].young", "is not a number"),
-        (("poisson: 0.3, ", ""), "frame.materials[0]", "give poisson or shear"),
-        (("poisson: 0.3, ", "poisson: 0.3, shear: 1e9, "), "frame.materials[0]", "one of them"),
+        (("poisson: 0.3, ", ""), "frame.materials[0]", "give either poisson or shear"),
+        (("poisson: 0.3, ", "poisson: 0.3, shear: 1e9, "), "frame.materials[0]", "give either poisson"),
         (("poisson: 0.3", "poison: 0.3"), "frame.materials[0].poison", "did you mean 'poisson'"),
         (
             ("type: rectangle", "type: oval"),
