@@ -24,7 +24,7 @@ MODEL_NAME = "model.ljm"
 _LIBRARY_NAMES = {"linux": "libzmq.so", "darwin": "libzmq.dylib", "windows": "libzmq.dll"}
 #: where wheels put the libraries that they carry, beside and inside the package
 _FOLDERS = ("../pyzmq.libs", ".dylibs")
-_MEND = "Install pyzmq's wheel: pip install --force-reinstall --only-binary :all: pyzmq"
+_REMEDY = "Install pyzmq's wheel: pip install --force-reinstall --only-binary :all: pyzmq"
 #: loads the library alone in its new folder, and asks for its version and encryption
 _CHECK = """
 import ctypes, sys
@@ -62,7 +62,7 @@ def _libraries() -> dict[str, bytes]:
         if path.is_file()
     }
     if wanted not in found:
-        raise LibraryError(f"no libzmq among the libraries of pyzmq in {_folder()}. {_MEND}.")
+        raise LibraryError(f"no libzmq among the libraries of pyzmq in {_folder()}. {_REMEDY}.")
     with tempfile.TemporaryDirectory() as folder:
         for name, content in found.items():
             (Path(folder) / name).write_bytes(content)
@@ -74,7 +74,7 @@ def _folder() -> Path:
     """Where the installed pyzmq keeps its libraries."""
     spec = importlib.util.find_spec("zmq")
     if spec is None or spec.origin is None:
-        raise LibraryError(f"pyzmq is not installed, so there is no libzmq to carry. {_MEND}.")
+        raise LibraryError(f"pyzmq is not installed, so there is no libzmq to carry. {_REMEDY}.")
     package = Path(spec.origin).parent
     for name in _FOLDERS:
         folder = (package / name).resolve()
@@ -82,7 +82,7 @@ def _folder() -> Path:
             return folder
     raise LibraryError(
         f"pyzmq in {package} brings no libzmq that could be carried: it is built in (Windows) or the system's. "
-        f"{_MEND}, on Linux or macOS."
+        f"{_REMEDY}, on Linux or macOS."
     )
 
 
@@ -92,9 +92,9 @@ def _try_out(library: Path) -> None:
     done = children.run(command)
     if done.returncode != 0:
         reason = done.stderr.strip().splitlines()[-1:] or ["no reason given"]
-        raise LibraryError(f"libzmq of pyzmq cannot be loaded from another folder ({reason[0]}). {_MEND}.")
+        raise LibraryError(f"libzmq of pyzmq cannot be loaded from another folder ({reason[0]}). {_REMEDY}.")
     major, minor, curve = (int(word) for word in done.stdout.split())
     if (major, minor) < (4, 3) or not curve:
         raise LibraryError(
-            f"libzmq of pyzmq is version {major}.{minor}, or without encryption; 4.3 is needed. {_MEND}."
+            f"libzmq of pyzmq is version {major}.{minor}, or without encryption; 4.3 is needed. {_REMEDY}."
         )

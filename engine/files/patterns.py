@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 MAX_PATTERN = 1000
-PATTERN_MEND = (
+PATTERN_REMEDY = (
     "Write a name, * for any characters, ? for one, as in hinge.*.angle; text that is not an identifier in 'quotes'"
 )
 

@@ -120,7 +120,7 @@ def parse_document(text: str, file: str) -> Document:
         if _PARSERS_DEPTH in (error.problem or ""):
             raise _too_deep(where) from None
         what = f"not valid YAML: {error.problem or error.context}"
-        raise ModelError(what, where=where, remedy=_syntax_mend(text, mark)) from None
+        raise ModelError(what, where=where, remedy=_syntax_remedy(text, mark)) from None
     except (yaml.YAMLError, ValueError) as error:
         if isinstance(error, ModelError):
             raise
@@ -134,7 +134,7 @@ def _too_deep(where: str) -> ModelError:
     return ModelError(f"nested deeper than {MAX_DEPTH} levels", where=where, remedy=remedy)
 
 
-def _syntax_mend(text: str, mark: Any) -> str:
+def _syntax_remedy(text: str, mark: Any) -> str:
     """How to put a line right at which the parser stopped."""
     lines = text.splitlines()
     line = lines[mark.line] if mark and mark.line < len(lines) else ""

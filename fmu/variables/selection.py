@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from limberjack.engine.common.errors import ArgumentError, ModelError
 from limberjack.engine.common.nearest import nearest
-from limberjack.engine.files.patterns import PATTERN_MEND, compiled, pattern_fault
+from limberjack.engine.files.patterns import PATTERN_REMEDY, compiled, pattern_fault
 from limberjack.engine.model.system import System
 from limberjack.fmu.variables.variable import Variable
 
@@ -49,7 +49,7 @@ def patterns_of(group: str, given: Sequence[str] | None, system: System) -> Patt
         raise ArgumentError(f"{group} = {given!r:.80} is not a list of name patterns; give for instance ['hinge.*'].")
     for i, fault in enumerate(pattern_fault(text) for text in given):
         if fault:
-            raise ArgumentError(f"{group}[{i}]: {fault}. {PATTERN_MEND}.")
+            raise ArgumentError(f"{group}[{i}]: {fault}. {PATTERN_REMEDY}.")
     return Patterns(group, tuple(given))
 
 

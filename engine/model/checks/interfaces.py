@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.common.names import some_names
-from limberjack.engine.files.patterns import PATTERN_MEND, pattern_fault
+from limberjack.engine.files.patterns import PATTERN_REMEDY, pattern_fault
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.elements.facts import Element
 from limberjack.engine.model.elements.thruster import Thruster
@@ -89,7 +89,7 @@ def check_interface(system: System) -> None:
         for i, pattern in enumerate(patterns if isinstance(patterns, tuple) else ()):
             fault = pattern_fault(pattern) if isinstance(pattern, str) else f"{pattern!r:.60} is not text"
             if fault:
-                raise ModelError(fault, where=f"{where}.{group}[{i}]", remedy=PATTERN_MEND)
+                raise ModelError(fault, where=f"{where}.{group}[{i}]", remedy=PATTERN_REMEDY)
         if patterns is not None and not isinstance(patterns, tuple):
             raise ModelError(
                 f"{patterns!r:.60} is not a tuple of patterns", where=f"{where}.{group}", remedy="Give a tuple of texts"

@@ -15,7 +15,7 @@ from limberjack.engine.common.errors import ModelError
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.readers.mjcf_names import Names, Place
 
-_MEND = "Use <motor>, <position> or <velocity> on a hinge or slide joint, or remove the actuator"
+_REMEDY = "Use <motor>, <position> or <velocity> on a hinge or slide joint, or remove the actuator"
 _SCALAR_JOINTS = (2, 3)
 
 
@@ -101,4 +101,4 @@ def _limit(model: Any, i: int, joint: int, gear: float, mode: str, name: str, fi
 
 
 def _refuse(where: str, what: str) -> NoReturn:
-    raise ModelError(f"unsupported actuator: {what}", where=where, remedy=_MEND)
+    raise ModelError(f"unsupported actuator: {what}", where=where, remedy=_REMEDY)

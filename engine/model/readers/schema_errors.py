@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.common.nearest import nearest
-from limberjack.engine.files.patterns import PATTERN_MEND
+from limberjack.engine.files.patterns import PATTERN_REMEDY
 from limberjack.engine.files.yaml_document import Document
 from limberjack.engine.model.elements.shape import SIZES
 from limberjack.engine.model.system import LOOP_TYPES
@@ -140,7 +140,7 @@ def _words(detail: ErrorDetails, path: Path, document: Document) -> tuple[str, s
     if kind == "finite_number":
         return f"{_shown(detail['input'])} is not a finite number", "Give a finite number"
     if kind == "name_pattern":
-        return str(context["fault"]), PATTERN_MEND
+        return str(context["fault"]), PATTERN_REMEDY
     if kind == "value_error":
         return str(context["error"]), "Correct the orientation"
     return f"{_shown(detail['input'])}: {detail['msg'][:1].lower()}{detail['msg'][1:]}", "Correct the value"
