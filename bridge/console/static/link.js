@@ -2,8 +2,8 @@
 
 const PAUSE_FIRST_MS = 500;
 const PAUSE_MOST_MS = 800; // short, because an operator is waiting
-const ANSWER_MS = 20000;
-const CATCH_UP_MS = 5000; // missed data that have not arrived by then leave a gap: live data matter more
+const ANSWER_S = 20;
+const CATCH_UP_S = 5; // missed data that have not arrived by then leave a gap: live data matter more
 const SILENT_S = 20; // the server sends its clock every second
 const STALE_S = 3; // after so long without a message, the values on the page are stale
 const DRIFT_MS = 0.05; // per message: how fast the estimate of the server's clock forgets
@@ -13,26 +13,47 @@ const LIVE = new Set(['samples', 'notice', 'alarms']); // kinds of messages abou
 const LOST = { state: 'lost', text: 'console lost, reconnecting', current: false };
 const SILENT = { state: 'stale', text: 'stale: nothing from the gateway', current: false };
 
+/**
+ * A signal that aborts a request after so many seconds in which the page was free to take the answer. A timer counts
+ * them: while a slow machine draws, answers wait in the browser, and that time must not count as the server's.
+ */
+export function patience(seconds) {
+  const controller = new AbortController();
+  let left = seconds;
+  const timer = setInterval(() => {
+    left -= 1;
+    if (left > 0) return;
+    clearInterval(timer);
+    controller.abort(new Error(`no answer within ${seconds} s`));
+  }, 1000);
+  return { signal: controller.signal, end: () => clearInterval(timer) };
+}
+
 /** The server's answer to a GET; a list becomes one parameter for each item. Throws an Error with the server's text. */
-export async function get(path, parameters = {}, patienceMs = ANSWER_MS) {
+export async function get(path, parameters = {}, seconds = ANSWER_S) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) [value].flat().forEach((each) => query.append(name, each));
-  return read(await fetch(`${path}?${query}`, { signal: AbortSignal.timeout(patienceMs) }));
+  return ask(`${path}?${query}`, {}, seconds);
 }
 
 /** The server's answer to a POST. Throws an Error with the server's text. */
 export async function post(path, content) {
   const headers = { 'Content-Type': 'application/json' };
-  const body = JSON.stringify(content);
-  return read(await fetch(path, { method: 'POST', headers, body, signal: AbortSignal.timeout(ANSWER_MS) }));
+  return ask(path, { method: 'POST', headers, body: JSON.stringify(content) }, ANSWER_S);
 }
 
-async function read(reply) {
-  const text = await reply.text();
-  if (!reply.ok) {
-    throw new Error(text || `${reply.status} ${reply.statusText}`);
+async function ask(address, options, seconds) {
+  const { signal, end } = patience(seconds);
+  try {
+    const reply = await fetch(address, { ...options, signal });
+    const text = await reply.text();
+    if (!reply.ok) {
+      throw new Error(text || `${reply.status} ${reply.statusText}`);
+    }
+    return JSON.parse(text);
+  } finally {
+    end();
   }
-  return JSON.parse(text);
 }
 
 /**
@@ -211,7 +232,7 @@ export class Link {
         const part = ids.slice(first, first + IDS_MOST);
         const start = Math.min(...part.map((id) => this.reached.get(id))) + 0.001;
         const asked = { ids: part, start, end: this.now(), points: 1000 };
-        const { values } = await get('/api/history', asked, CATCH_UP_MS);
+        const { values } = await get('/api/history', asked, CATCH_UP_S);
         for (const id of part) this.hand(id, values[id]);
       }
     } catch (error) {

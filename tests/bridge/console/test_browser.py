@@ -197,6 +197,16 @@ def test_how_late_a_browser_is(page, station):
     assert np.all(ages[:, 1] >= ages[:, 0])
 
 
+def test_a_page_that_draws_for_long_does_not_count_that_as_silence_of_the_server(page):
+    """A slow machine once drew for 20 s, and all requests that waited for the page meanwhile failed."""
+    busy = "{ const until = Date.now() + 4000; while (Date.now() < until); }"
+    made = f"import('./static/link.js').then(({{ patience }}) => {{ window.patient = patience(3).signal; {busy} }})"
+    page.ask(made)
+    assert not page.ask("new Promise(done => setTimeout(done, 100)).then(() => window.patient.aborted)")
+    page.wait("window.patient.aborted")
+    assert page.ask("window.patient.reason.message") == "no answer within 3 s"
+
+
 def test_two_browsers_see_the_same(browser, page, station):
     second = browser.open(station.console.url)
     second.wait("document.querySelector('.lj-log')?.textContent.includes('command wrist_roll = 0')")
