@@ -109,7 +109,7 @@ def test_random_graphs(graph):
 
 
 @pytest.mark.long
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(graphs(most_bodies=10, most_loops=5))
 def test_many_random_graphs(graph):
     tau, external = graph.rng.normal(size=graph.system.nv), some_external(graph)
@@ -118,7 +118,7 @@ def test_many_random_graphs(graph):
 
 
 @pytest.mark.long
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(graphs(most_bodies=10, most_loops=4, kinds=EMBEDDABLE, twice=True))
 def test_many_random_graphs_with_a_loop_twice(graph):
     tau = graph.rng.normal(size=graph.system.nv)

@@ -129,7 +129,7 @@ def test_random_mixed_trees_on_a_free_base(tree):
 
 
 @pytest.mark.long
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(trees(most_bodies=12))
 def test_many_random_mixed_trees(tree):
     system, rng = tree
