@@ -90,6 +90,10 @@ static bool allocate(Core *core)
     lay_out(core, memory_aligned(core->memory));
     memcpy(core->ints, core->file.ints, (size_t)core->file.header->n_ints * sizeof(int64_t));
     core->time = core->state + STATE_TIME;
+    core->settable[REGION_PARAMETER] = core->floats;
+    core->settable[REGION_Q] = core->state + STATE_Q;
+    core->settable[REGION_V] = core->settable[REGION_Q] + core->file.header->n_q;
+    core->settable[REGION_COMMAND] = core->settable[REGION_V] + core->file.header->n_v;
     core_reset(core, true);
     return true;
 }

@@ -46,7 +46,8 @@ typedef struct {
     void *memory;          /* all vectors below, each on a cache line of its own */
     int64_t *ints;
     double *floats, *work, *state;
-    double *unit; /* the state with quaternions of unit length */
+    double *settable[REGION_COMMAND + 1]; /* where the settable numbers of each region begin; NULL for the time */
+    double *unit;                         /* the state with quaternions of unit length */
     double *observed, *surveyed;
     uint64_t n_room, n_slopes; /* kernels.h state_slopes */
     unsigned fresh;

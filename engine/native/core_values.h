@@ -39,26 +39,22 @@ static inline const double *core_surveyed(Core *core)
 /* The vector to which the offset of a settable variable refers; NULL for other variables. */
 static inline double *core_settable(Core *core, const Variable *variable)
 {
-    const PlantFileHeader *header = core->file.header;
-    switch (variable->region) {
-    case REGION_PARAMETER: return core->floats;
-    case REGION_Q: return core->state + STATE_Q;
-    case REGION_V: return core->state + STATE_Q + header->n_q;
-    case REGION_COMMAND: return core->state + STATE_Q + header->n_q + header->n_v;
-    default: return NULL;
-    }
+    return variable->region <= REGION_COMMAND ? core->settable[variable->region] : NULL;
 }
 
 /* The vector to which a variable's offset refers, up to date; NULL for regions of the owner, and for unknown ones. */
 static inline const double *core_vector(Core *core, const Variable *variable)
 {
+    const double *stored = core_settable(core, variable);
+    if (stored)
+        return stored;
     switch (variable->region) {
     case REGION_TIME: return core->time;
     case REGION_OBSERVED:
         return variable->offset + variable->count <= core->file.header->n_v ? core_forces(core) : core_observed(core);
     case REGION_SURVEYED: return core_surveyed(core);
     case REGION_STATE: return core->state;
-    default: return core_settable(core, variable);
+    default: return NULL;
     }
 }
 

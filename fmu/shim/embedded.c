@@ -131,6 +131,9 @@ const double *embedded_switches(Model *model)
 /* The vector that a variable's offset counts in, up to date; NULL for one that the embedded model does not have. */
 static const double *vector(Model *model, const Variable *variable)
 {
+    const double *stored = core_settable(&model->core, variable);
+    if (stored)
+        return stored;
     switch (variable->region) {
     case REGION_RATE: return embedded_rates(model);
     case REGION_SWITCH: return embedded_switches(model);
