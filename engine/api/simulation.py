@@ -210,7 +210,9 @@ class Simulation(HeldMappings[MutableMapping[str, float], Parameters, Mapping[st
         """
         if type(n) is not int or not 0 <= n <= MOST_STEPS:
             n = arguments.count("the number of steps", n, 0, MOST_STEPS)
-        left = n if ahead is None else arguments.count("the number of steps ahead", ahead, n, MOST_STEPS)
+        left = n if ahead is None else ahead
+        if type(left) is not int or not n <= left <= MOST_STEPS:
+            left = arguments.count("the number of steps ahead", left, n, MOST_STEPS)
         self.changed()
         while n > self._portion:
             self._advance(self._portion, left)

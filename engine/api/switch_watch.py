@@ -46,11 +46,12 @@ class SwitchWatch:
 
     def begin(self) -> None:
         """Take the loops as they are now."""
-        self._before = self._now.tobytes()
+        if self._names:
+            self._before = self._now.tobytes()
 
     def switched(self) -> list[Switched]:
         """The loops that are not as they were."""
-        if self._now.tobytes() == self._before:  # bytes are compared in the least time
+        if not self._names or self._now.tobytes() == self._before:  # bytes are compared in the least time
             return []
         return switched(self._names, np.frombuffer(self._before), self._now)
 

@@ -65,7 +65,9 @@ class Call:
         whole = self._whole
         for (kind, place), value in zip(self._open, others, strict=True):
             if kind == VECTOR and value.dtype is _F8 and value.ndim == 1 and value.flags.carray:
-                whole[place], whole[place + 1] = _addressof(_from_buffer(value)), value.size  # the most frequent case
+                whole[place], whole[place + 1] = _addressof(_from_buffer(value)), value.size
+            elif kind == WHOLE and type(value) is int:  # this and the line before are the most frequent cases
+                whole[place] = value
             else:
                 self._put(kind, place, value)
         self._run(self._address)
