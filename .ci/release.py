@@ -115,7 +115,7 @@ def publish(folder: Path, scratch: Path, *, rehearse: bool) -> None:
         check_bill(wheel)
         if platform == targets.host():
             source = scratch / archive.name.removesuffix(".tar.gz")
-            nothing = {} if rehearse else {"XDG_CACHE_HOME": str(scratch / "cache")}  # compiled again, 5 to 10 minutes
+            nothing = {} if rehearse else {"XDG_CACHE_HOME": str(scratch / "cache")}  # compiled again
             second = build(source, "wheel", again, LIMBERJACK_WHEEL=platform, LIMBERJACK_PLATFORMS=brought, **nothing)
             same(wheel, second, "wheels of the tree and of the source archive")
     files = sorted(folder.iterdir())
