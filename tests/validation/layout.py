@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from limberjack.hil.pages import broken, escaped
-from tests.validation.results import FAILED, INCOMPLETE, PASSED
+from tests.validation.results import ELSEWHERE, FAILED, INCOMPLETE, PASSED
 
 STYLE = """<style>
 main { max-width: 1180px; }
@@ -14,13 +14,14 @@ h2 { page-break-after: avoid; break-after: avoid; }
 th, td { font-size: 13.5px; overflow-wrap: anywhere; }
 th, td.number { overflow-wrap: normal; }
 td .badge { font-size: 12px; padding: 1px 9px; }
+.elsewhere { background: #5b6875; }
 .formula { max-width: 100%; display: block; margin: 12px 0 2px; }
 .equation { margin: 8px 0 12px; } .equation p, .why { margin: 0; color: #5b6875; }
 .lead { font-size: 17px; }
 li { margin: 3px 0; max-width: 90ch; }
 code { font-size: 12.5px; overflow-wrap: anywhere; }
 </style>"""
-_KINDS = {PASSED: "passed", FAILED: "failed", INCOMPLETE: "undecided"}
+_KINDS = {PASSED: "passed", FAILED: "failed", INCOMPLETE: "undecided", ELSEWHERE: "elsewhere"}
 
 
 def badge_kind(verdict: str) -> str:

@@ -8,12 +8,13 @@ from limberjack.hil.pages import escaped, table
 from tests.validation.contents import Contents
 from tests.validation.layout import badge, percent, rows, section, test_name
 from tests.validation.model_page import worst_figures
-from tests.validation.results import INCOMPLETE, Findings, Run, Shown
+from tests.validation.results import ELSEWHERE, INCOMPLETE, Findings, Run, Shown
 
 INTRODUCTION = (
     "This report says why a figure of Limberjack can be trusted, and where the reasons end. Every number comes from "
     "one run of the tests of the revision below: the same calls that assert a tolerance record what is shown here. A "
-    "test that is missing, was skipped or left out is not shown, and makes the report incomplete."
+    "test that is missing, was skipped or left out is not shown, and makes the report incomplete. A test about other "
+    "processors than this one does not apply, and is listed."
 )
 
 
@@ -30,14 +31,22 @@ def body(contents: Contents, run: Run, found: Findings) -> list[str]:
 
 
 def _missing(found: Findings) -> Iterator[str]:
-    """What keeps the report from being complete."""
-    shown = [one for tests in [*found.models.values(), *found.promises.values()] for one in tests]
-    missing = {one.test: one for one in shown if one.verdict == INCOMPLETE}
-    lines = [[test_name(one.test), escaped(one.why)] for one in missing.values()]
+    """What keeps the report from being complete, and what is not about this machine."""
+    lines = _why(found, INCOMPLETE)
     if found.restricted:
         lines.insert(0, ["tests chosen by name", escaped(found.restricted)])
     if lines:
         yield section("Not shown in this run", rows(("test", "why"), lines, (60, 40)))
+    apart = _why(found, ELSEWHERE)
+    if apart:
+        yield section("Does not apply to this machine", rows(("test", "why"), apart, (60, 40)))
+
+
+def _why(found: Findings, verdict: str) -> list[list[str]]:
+    """The tests of a verdict, each once, and why."""
+    shown = [one for tests in [*found.models.values(), *found.promises.values()] for one in tests]
+    tests = {one.test: one for one in shown if one.verdict == verdict}
+    return [[test_name(one.test), escaped(one.why)] for one in tests.values()]
 
 
 def _models(names: Sequence[str], contents: Contents, found: Findings) -> str:

@@ -15,12 +15,14 @@ import pytest
 
 from tests.validation import figures, parts
 from tests.validation.contents import contents, means
-from tests.validation.results import PASSED, Case, Run, findings
+from tests.validation.results import ELSEWHERE, PASSED, Case, Run, findings
+from tests.validation.scope import DoesNotApply
 
 OPTION, PDF, KEEP, EARLIER = "--validation-report", "--validation-pdf", "--validation-keep", "--validation-earlier"
 #: what a worker of xdist hands over: the names of its tests, before some were deselected
 _COLLECTED = "validation_collected"
 _FIGURES = "validation_figures"
+_SCOPE = "validation_scope"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -44,6 +46,9 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     figures.begin()
     try:
         result = yield
+    except DoesNotApply as other:
+        item.user_properties.append((_SCOPE, str(other)))
+        raise
     finally:
         found = figures.end()
         if found:
@@ -107,6 +112,8 @@ class _Report:
         before = self.cases.get(report.nodeid, Case(report.nodeid, PASSED))
         skipped = report.outcome == "skipped" or hasattr(report, "wasxfail")
         outcome, reason = ("skipped", _reason(report)) if skipped else (report.outcome, "")
+        scope = dict(report.user_properties).get(_SCOPE)
+        outcome, reason = (outcome, reason) if scope is None else (ELSEWHERE, scope)
         if before.outcome == "failed" or (outcome == PASSED and before.outcome != PASSED):
             outcome, reason = before.outcome, before.reason
         recorded = [entry for name, entries in report.user_properties if name == _FIGURES for entry in entries]

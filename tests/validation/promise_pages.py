@@ -42,7 +42,7 @@ def _factor(factor: Factor, contents: Contents, found: Findings) -> str:
 def _counted(shown: Shown) -> str:
     """How many cases passed, and why others did not."""
     passed = sum(case.outcome == PASSED for case in shown.cases)
-    text = f"{passed} of {len(shown.cases)}" if shown.verdict != PASSED else str(len(shown.cases))
+    text = str(passed) if passed == len(shown.cases) else f"{passed} of {len(shown.cases)}"
     return text + (f'<br><span class="faint">{escaped(shown.why)}</span>' if shown.why else "")
 
 

@@ -1,4 +1,7 @@
-"""What became of each test, and what that makes of models, promises and the report: passed, failed or incomplete."""
+"""What became of each test, and what that makes of models, promises and the report.
+
+Each passed, failed or is incomplete; or it does not apply, where it is about processors other than this one.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,15 @@ from typing import Any
 
 from tests.validation.contents import Contents, means
 
-PASSED, FAILED, INCOMPLETE = "passed", "failed", "incomplete"
+PASSED, FAILED, INCOMPLETE, ELSEWHERE = "passed", "failed", "incomplete", "does not apply"
 
 
 @dataclass(frozen=True)
 class Case:
     """What a run had of one case of a test.
 
-    outcome : passed, failed or skipped; "" where it was collected and did not run
-    reason : why it was skipped;  figures : entries of `figures.figure`
+    outcome : passed, failed, skipped or does not apply; "" where it was collected and did not run
+    reason : why it was skipped or does not apply;  figures : entries of `figures.figure`
     """
 
     name: str
@@ -29,7 +32,7 @@ class Case:
 class Shown:
     """A test of a page: its cases in this run, and what they show together.
 
-    why : what keeps it from being shown, where it is incomplete
+    why : what keeps it from being shown, where it is incomplete or cases do not apply
     """
 
     test: str
@@ -68,7 +71,8 @@ class Findings:
     def reasons(self) -> list[str]:
         """Why the report does not pass: a line for each of the first twenty tests, and how many more there are."""
         every = {shown.test: shown for tests in [*self.models.values(), *self.promises.values()] for shown in tests}
-        lines = [f"{shown.verdict}: {shown.test}: {shown.why}" for shown in every.values() if shown.verdict != PASSED]
+        short = [shown for shown in every.values() if shown.verdict in (FAILED, INCOMPLETE)]
+        lines = [f"{shown.verdict}: {shown.test}: {shown.why}" for shown in short]
         chosen = [f"tests were chosen by name: {self.restricted}"] if self.restricted else []
         more = [f"and {len(lines) - 20} more tests"] if len(lines) > 20 else []
         return [*chosen, *lines[:20], *more]
@@ -101,7 +105,15 @@ def findings(contents: Contents, run: Run) -> Findings:
 
 
 def _verdict(cases: Sequence[Case], figures: bool) -> tuple[str, str]:
-    """The verdict of a test's cases and, where they are incomplete, why. figures : whether it must record some"""
+    """The verdict of a test's cases and, where some are missing or do not apply, why.
+
+    figures : whether the cases must record some
+    """
+    other = [case for case in cases if case.outcome == ELSEWHERE]
+    cases = [case for case in cases if case.outcome != ELSEWHERE]
+    apart = "; ".join(sorted({case.reason for case in other}))
+    if not cases:
+        return ELSEWHERE, apart
     if any(case.outcome == FAILED for case in cases) or not all(one["holds"] for case in cases for one in case.figures):
         return FAILED, ""
     out = [case for case in cases if case.outcome != PASSED]
@@ -110,10 +122,10 @@ def _verdict(cases: Sequence[Case], figures: bool) -> tuple[str, str]:
         return INCOMPLETE, f"{len(out)} of {len(cases)} cases not run: {'; '.join(reasons)}"
     if figures and not all(case.figures for case in cases):
         return INCOMPLETE, "it recorded no figure"
-    return PASSED, ""
+    return PASSED, apart
 
 
 def worst(verdicts: Iterable[str]) -> str:
-    """Failed, if one failed; incomplete, if one is or there is none."""
+    """Failed, if one failed; incomplete, if one is or there is none; passed, if one passed and no other says more."""
     found = set(verdicts)
-    return next((word for word in (FAILED, INCOMPLETE) if word in found), PASSED if found else INCOMPLETE)
+    return next((word for word in (FAILED, INCOMPLETE, PASSED, ELSEWHERE) if word in found), INCOMPLETE)

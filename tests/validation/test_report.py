@@ -10,7 +10,7 @@ import pytest
 
 from tests.validation import model_page, report
 from tests.validation.contents import contents
-from tests.validation.results import FAILED, INCOMPLETE, PASSED, Case, Run, findings
+from tests.validation.results import ELSEWHERE, FAILED, INCOMPLETE, PASSED, Case, Run, findings
 
 CONTENTS = contents()
 PAGE = "slosh"
@@ -50,6 +50,7 @@ CHANGES = [
     (Case("", "skipped", "no peer", [entry()]), INCOMPLETE, "1 of 2 cases not run: no peer"),
     (Case("", "", "", []), INCOMPLETE, "1 of 2 cases not run: not run"),
     (Case("", PASSED, "", []), INCOMPLETE, "it recorded no figure"),
+    (Case("", ELSEWHERE, "other registers", []), PASSED, "other registers"),
 ]
 
 
@@ -58,6 +59,24 @@ def test_one_case_decides(second, verdict, why):
     name = f"{TEST}[2]"
     cases = whole() | {name: Case(name, second.outcome, second.reason, second.figures)}
     assert verdicts(cases) == (verdict, verdict, why)
+
+
+def test_a_test_about_other_processors_is_listed_and_lacks_nothing(tmp_path):
+    cases = whole()
+    for name in [name for name in cases if name.startswith(TEST)]:
+        cases[name] = Case(name, ELSEWHERE, "not these <registers>")
+    assert verdicts(cases) == (PASSED, PASSED, "not these <registers>")
+    run = Run(list(cases.values()), "", ABOUT)
+    said = report.write(tmp_path, CONTENTS, run, findings(CONTENTS, run))
+    assert said.startswith("validation passed")
+    assert "Does not apply to this machine" in text(tmp_path / "index.html")
+    for page in ("index", PAGE):
+        assert "not these <registers>" in text(tmp_path / f"{page}.html")
+
+
+def test_a_page_of_nothing_but_other_processors_does_not_pass():
+    cases = {name: Case(name, ELSEWHERE, "other") for name in whole()}
+    assert verdicts(cases) == (ELSEWHERE, ELSEWHERE, "other")
 
 
 def test_a_test_that_is_gone_makes_the_report_incomplete():
