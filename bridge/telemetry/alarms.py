@@ -1,4 +1,7 @@
-"""Alarms: one state a quantity, and a notice at every edge, without a flood if a value chatters at its limit."""
+"""Alarms: one state a quantity, and a notice at every change, without a flood if a value chatters at its limit.
+
+An alarm rises at once. It falls when the value has kept the lower severity for a while, as ISA-18.2's off-delay.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,25 @@ import math
 import sys
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from limberjack.bridge.telemetry.dictionary import Dictionary, Quantity
 from limberjack.bridge.telemetry.sample import Notice, Sample
 
-#: after a notice, further changes of the quantity are counted for so long, then reported in one
-_HOLD_NS = 1_000_000_000
+#: how long a value must keep a lower severity before its alarm falls
+FALL_NS = 5_000_000_000
+_NEVER = np.iinfo(np.int64).max
 _LARGEST = sys.float_info.max
 WORDS = ("normal", "warning", "critical")
 
 
 @dataclass(frozen=True)
 class Alarm:
-    """A quantity beyond its limits now. severity : 1 warning, 2 critical; since : simulated s and ns since 1970"""
+    """A quantity beyond its limits, now or less than `FALL_NS` ago.
+
+    severity : 1 warning, 2 critical; value : at its newest change; since : simulated s and ns since 1970
+    """
 
     id: str
     severity: int
@@ -45,16 +51,15 @@ class Alarms:
         self._reached = np.zeros((2, count), dtype=bool)  # which of these the newest sample reaches
         self._steady = np.ones((2, count), dtype=bool)  # the same while severities stay: so as no sample has it
         self._steady_bytes = self._steady.tobytes()
-        self._level = np.zeros(count, dtype=np.int64)
-        self._told = np.zeros(count, dtype=np.int64)
-        self._worst = np.zeros(count, dtype=np.int64)
-        self._changes = np.zeros(count, dtype=np.int64)
-        self._due_ns = np.zeros(count, dtype=np.int64)
+        self._newest = np.zeros(count, dtype=np.int64)  # severity of the newest value
+        self._level = np.zeros(count, dtype=np.int64)  # severity of the alarm, at least the newest
+        self._lower = np.zeros(count, dtype=np.int64)  # worst severity since it is lower than the alarm's
+        self._fall_ns = np.full(count, _NEVER)  # when the alarm falls to that
+        self._next_ns = _NEVER  # when the first one does
         self._active: dict[str, Alarm] = {}
-        self._calm = True  # the newest levels are reported
 
     def active(self) -> dict[str, Alarm]:
-        """Identifier → alarm, of all quantities beyond their limits in the newest sample."""
+        """Identifier → alarm. A new mapping after every change; do not modify it."""
         return self._active
 
     def look(self, sample: Sample) -> list[Notice]:
@@ -62,33 +67,47 @@ class Alarms:
 
         NaN of a quantity that may lack is normal.
         """
-        values = sample.vector
+        values, before = sample.vector, self._level
         np.less_equal(self._spans, values, self._reached)
         if self._reached.tobytes() != self._steady_bytes:
-            self._move(values, sample)
-        if self._calm:
+            self._move(values, sample.unix_ns)
+        if self._next_ns <= sample.unix_ns:
+            self._fall(sample.unix_ns)
+        if self._level is before:
             return []
-        due = np.flatnonzero((self._changes > 0) & (self._due_ns <= sample.unix_ns))
-        notices = [self._notice(int(k), float(values[k]), sample) for k in due]
-        self._calm = not self._changes.any()
-        return notices
+        changed = np.flatnonzero(self._level != before)
+        self._note(changed, values, sample)
+        return [self._notice(int(k), int(before[k]), float(values[k]), sample) for k in changed]
 
-    def _move(self, values: np.ndarray, sample: Sample) -> None:
-        """Give quantities that left their spans new ones, and note new severities."""
-        level = self._level.copy()
+    def _move(self, values: np.ndarray, now_ns: int) -> None:
+        """Give quantities that left their spans new ones, let alarms rise, and note which may fall."""
+        newest = self._newest.copy()
         for k in np.flatnonzero((self._reached != self._steady).any(axis=0)):
             value = float(values[k])
             self._spans[:, k] = _span(self._edges[k], value)
-            level[k] = self._watched[k].severity(value)
+            newest[k] = self._watched[k].severity(value)
         np.less_equal(self._spans, values, self._steady)
         self._steady_bytes = self._steady.tobytes()
-        changed = level != self._level
-        if changed.any():
-            self._changes += changed
-            np.maximum(self._worst, level, out=self._worst)
-            self._level = level
-            self._note(np.flatnonzero(changed), values, sample)
-            self._calm = False
+        if np.array_equal(newest, self._newest):
+            return
+        self._newest = newest
+        if (newest > self._level).any():
+            self._level = np.maximum(newest, self._level)
+        self._wait(now_ns)
+
+    def _wait(self, now_ns: int) -> None:
+        """Set when alarms whose newest severity is lower fall, and to what."""
+        low, waits = self._newest < self._level, self._fall_ns != _NEVER
+        self._lower = np.where(low & waits, np.maximum(self._lower, self._newest), self._newest)
+        self._fall_ns = np.where(low, np.where(waits, self._fall_ns, now_ns + FALL_NS), _NEVER)
+        self._next_ns = int(self._fall_ns.min())
+
+    def _fall(self, now_ns: int) -> None:
+        """Let alarms fall whose time has come."""
+        due = self._fall_ns <= now_ns
+        self._level = np.where(due, self._lower, self._level)
+        self._fall_ns[due] = _NEVER
+        self._wait(now_ns)
 
     def _note(self, changed: np.ndarray, values: np.ndarray, sample: Sample) -> None:
         """Make a new table of active alarms, since readers may still use the old one."""
@@ -101,22 +120,10 @@ class Alarms:
                 active[quantity.id] = alarm
         self._active = active
 
-    def _notice(self, k: int, value: float, sample: Sample) -> Notice:
-        quantity, level, changes = self._watched[k], int(self._level[k]), int(self._changes[k])
-        data: dict[str, Any] = {
-            "id": quantity.id,
-            "value": value,
-            "severity": level,
-            "previous": int(self._told[k]),
-            "worst": int(self._worst[k]),
-            "changes": changes,
-        }
-        text = _text(quantity, level, value)
-        if changes > 1:
-            text += f" {changes} changes since the last notice, at worst {WORDS[data['worst']]}."
-        self._told[k], self._worst[k], self._changes[k] = level, level, 0
-        self._due_ns[k] = sample.unix_ns + _HOLD_NS
-        return Notice("alarm", level, text, sample.time, sample.unix_ns, data)
+    def _notice(self, k: int, previous: int, value: float, sample: Sample) -> Notice:
+        quantity, level = self._watched[k], int(self._level[k])
+        data = {"id": quantity.id, "value": value, "severity": level, "previous": previous}
+        return Notice("alarm", level, _text(quantity, previous, level, value), sample.time, sample.unix_ns, data)
 
 
 def _edges(quantity: Quantity) -> list[float]:
@@ -134,13 +141,12 @@ def _span(edges: list[float], value: float) -> tuple[float, float]:
     return edges[above - 1], edges[above] if above < len(edges) else math.nan
 
 
-def _text(quantity: Quantity, level: int, value: float) -> str:
+def _text(quantity: Quantity, previous: int, level: int, value: float) -> str:
     shown = f"{quantity.id} is {value:.6g} {quantity.unit}".rstrip()
-    if level == 0:
-        return f"{shown}, normal again."
-    if not np.isfinite(value):
+    if level < previous:
+        return f"{shown}, normal again." if level == 0 else f"{shown}, no longer {WORDS[previous]}."
+    if not math.isfinite(value):
         return f"{quantity.id} is {value}, which is not a finite number."
     low, high = quantity.critical if level == 2 else quantity.warning
-    if value > high:
-        return f"{shown}, above its {WORDS[level]} limit {high:g}."
-    return f"{shown}, below its {WORDS[level]} limit {low:g}." if value < low else f"{shown}, {WORDS[level]}."
+    where, limit = ("above", high) if value > high else ("below", low)
+    return f"{shown}, {where} its {WORDS[level]} limit {limit:g}."
