@@ -145,11 +145,10 @@ def _panels(dictionary: Dictionary) -> list[dict[str, Any]]:
         thing("view", "webPage", "3-D view", url="/view"),
         thing("log", "limberjack.log", "Event log"),
         thing("events.table", "table", "Event table", ["events"], configuration=_EVENT_COLUMNS),
-        thing("engine.table", "LadTable", "Engine", health, configuration=_HEALTH_COLUMNS),
+        thing("engine.table", "limberjack.values", "Engine", quantities=health),
     ]
 
 
-_HEALTH_COLUMNS = {"hiddenColumns": {"type": True, "timestamp": True}, "isFixedLayout": False}
 _EVENT_COLUMNS = {"hiddenColumns": {"name": True}, "autosize": True}
 
 

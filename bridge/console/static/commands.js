@@ -3,7 +3,7 @@
 import { askOrder, rangeText } from './command_dialog.js';
 import { get, post } from './link.js';
 import { formatNumber } from './telemetry.js';
-import { addView, make } from './view.js';
+import { addView, make, parts } from './view.js';
 
 const FEW = 12; // so many commands need no search field
 let watching = 0; // number of panels that show states of switches
@@ -189,8 +189,8 @@ function search(table) {
 function driveRow(desk, command, inputs) {
   const { name, unit } = command;
   const input = make('input', { type: 'text', inputMode: 'decimal', ariaLabel: `command ${name}` });
-  input.placeholder = rangeText(command);
-  input.title = input.placeholder && `${input.placeholder} ${unit}`; // the field may be too narrow for it
+  const range = rangeText(command);
+  Object.assign(input, { placeholder: range, title: range && `${range} ${unit}` });
   inputs.set(name, input);
   const send = () => sendEntered(desk, [command], inputs);
   input.onkeydown = (event) => event.key === 'Enter' && send();
@@ -199,7 +199,7 @@ function driveRow(desk, command, inputs) {
   return make(
     'tr',
     { className: command.more ? 'lj-more' : '' },
-    make('th', { textContent: name, title: name }),
+    make('th', { title: name, 'data-range': range }, ...parts(name)),
     desk.shown(`command.${name}`),
     make('td', {}, input),
     make('td', { textContent: unit }),
@@ -235,7 +235,7 @@ function switchRow(desk, name, loop, actions) {
   const buttons = actions.map(([action, label]) =>
     desk.button(label, () => desk.order(`${label} ${name}?`, { action, target: name }))
   );
-  return make('tr', {}, make('th', { textContent: name, title: name }), desk.state('loops', loop), make('td', {}, ...buttons));
+  return make('tr', {}, make('th', { title: name }, ...parts(name)), desk.state('loops', loop), make('td', {}, ...buttons));
 }
 
 /** Faults of the scenario, if the engine is a test bench. */
@@ -243,7 +243,7 @@ function faults(desk, { faults }) {
   const rows = faults.map((target) => {
     const begin = desk.button('Begin', () => desk.order(`Begin fault ${target}?`, { action: 'fault', target }));
     const end = desk.button('End', () => desk.order(`End fault ${target}?`, { action: 'clear', target }));
-    return make('tr', {}, make('th', { textContent: target, title: target }), desk.state('faults', target), make('td', {}, begin, end));
+    return make('tr', {}, make('th', { title: target }, ...parts(target)), desk.state('faults', target), make('td', {}, begin, end));
   });
   return rows.length === 0 ? null : section('Faults of the bench', make('table', { className: 'lj-table' }, ...rows));
 }
@@ -251,7 +251,7 @@ function faults(desk, { faults }) {
 function parameters(desk, panel) {
   const names = make('datalist', { id: 'lj-parameters' });
   names.append(...panel.parameters.map((value) => make('option', { value })));
-  const name = make('input', { type: 'text', ariaLabel: 'parameter', placeholder: 'name, e.g. a fault' });
+  const name = make('input', { type: 'text', ariaLabel: 'parameter', placeholder: 'name' });
   name.setAttribute('list', 'lj-parameters');
   const value = make('input', { type: 'text', inputMode: 'decimal', ariaLabel: 'value' });
   const now = make('span', { className: 'lj-value' });

@@ -52,7 +52,8 @@ function build(element, link, kind) {
       body.replaceChildren(...rows.map((each) => row(kind, each)));
       const more = rows.length === ROWS_MOST ? `the newest ${ROWS_MOST}` : String(rows.length);
       const kept = link.hello?.kept ? '' : ' They are lost when this gateway stops: its history is temporary (see the event log, and the gateway\'s option --history).';
-      told.textContent = rows.length === 0 ? 'Nothing found.' : `${more} entries.${kept}`;
+      const none = asked.search ? 'Nothing found.' : 'No entries yet.';
+      told.textContent = rows.length === 0 ? none : `${more} entries.${kept}`;
     } catch (error) {
       told.textContent = error.message;
     }

@@ -1,7 +1,7 @@
 // Plots with a legend of values below each, and with axes that do not magnify rounding errors.
 
 import { formatNumber, severityOf } from './telemetry.js';
-import { make } from './view.js';
+import { make, parts } from './view.js';
 
 const PERIOD_MS = 500;
 const MARGIN = 0.07; // of the height, above and below
@@ -101,7 +101,7 @@ function drawn({ id, name, description, colour, value, unit, severity, past }) {
   const swatch = make('i', { className: 'lj-swatch' });
   swatch.style.background = colour;
   const number = make('span', { className: `lj-number${past ? ' lj-past' : ''}`, textContent: `${value} ${unit}`.trim() });
-  const label = make('span', { className: 'lj-name', textContent: name });
+  const label = make('span', { className: 'lj-name' }, ...parts(name));
   const made = make('div', { className: `lj-entry lj-in-${severity ?? 'limits'}`, title: `${id}: ${description}`, role: 'listitem' });
   made.append(swatch, label, number);
   return made;

@@ -1,4 +1,4 @@
-// Present values of all quantities with their limits, in a table that can be searched.
+// Present values with their limits: of all quantities, in a table that can be searched, or of some.
 
 import { formatNumber, severityOf } from './telemetry.js';
 import { addView, make } from './view.js';
@@ -8,14 +8,16 @@ const COLUMNS = ['Quantity', 'Value', 'Unit', 'Warning', 'Critical', 'Meaning'];
 
 export function installValues(openmct, link, objects) {
   const points = Object.values(objects).filter((object) => object.type === 'limberjack.point');
-  addView(openmct, 'limberjack.values', 'Present values', 'icon-tabular-lad', (element) => {
+  addView(openmct, 'limberjack.values', 'Present values', 'icon-tabular-lad', (element, { quantities }) => {
     const search = make('input', { type: 'search', className: 'lj-find', placeholder: 'Find a quantity', ariaLabel: 'Find a quantity' });
     const banner = make('p', { className: 'lj-banner', role: 'status' });
     const head = make('tr', {}, ...COLUMNS.map((textContent) => make('th', { textContent })));
-    const rows = points.map((point) => row(point, link));
+    const shown = quantities ? points.filter(({ quantity }) => quantities.includes(quantity)) : points;
+    const rows = shown.map((point) => row(point, link));
     const body = make('tbody', {}, ...rows.map((each) => each.line));
     const table = make('table', { className: 'lj-table lj-values' }, make('thead', {}, head), body);
-    element.append(make('div', { className: 'lj-page' }, banner, search, make('div', { className: 'lj-scroll' }, table)));
+    const finding = quantities ? [] : [search];
+    element.append(make('div', { className: 'lj-page' }, banner, ...finding, make('div', { className: 'lj-scroll' }, table)));
     const refresh = () => {
       const { current, text } = link.condition;
       banner.textContent = current || link.condition.state === 'replay' ? '' : `Old values: ${text}.`;

@@ -44,6 +44,11 @@ export function clockTime(utc) {
   return new Date(utc).toISOString().slice(11, 19);
 }
 
+/** The parts of a name, with places between them where a line may break. */
+export function parts(name) {
+  return name.split(/(?<=[._])/).flatMap((part, i) => (i === 0 ? [part] : [document.createElement('wbr'), part]));
+}
+
 /** An element with attributes (or properties) and children. */
 export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);

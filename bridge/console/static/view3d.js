@@ -64,6 +64,7 @@ class View {
       this.world.dispose();
     }
     this.world = new World(content, warn);
+    this.world.root.visible = false; // until its first state: the camera stands within it
     this.scene.add(this.world.root);
     this.placed = false;
     element('model').textContent = content.model;
@@ -153,6 +154,7 @@ class View {
     if (frame) {
       this.world.update(frame, this.factor(), this.follow);
       if (!this.placed) this.home();
+      this.world.root.visible = true;
     }
     this.renderer.render(this.scene, this.camera);
     [this.drawn, this.last] = [frame ?? null, now];

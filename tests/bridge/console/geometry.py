@@ -65,9 +65,19 @@ OVERLAPPING = f"""(() => {{ {_SEEN}
   }}
   return [...new Set(found)]; }})()"""
 
-#: texts that an ellipsis cuts short
+#: texts that an ellipsis cuts short, and hints that their field is too narrow for
 SHORTENED = f"""(() => {{ {_SEEN}
+  const hints = () => [...document.querySelectorAll('input[placeholder]')].filter(e => {{
+    const style = getComputedStyle(e), hint = getComputedStyle(e, '::placeholder');
+    const hidden = e.value || hint.color === 'rgba(0, 0, 0, 0)' || !seenPart(e, e.getBoundingClientRect());
+    if (hidden || !visible(e)) return false;
+    const pen = document.createElement('canvas').getContext('2d');
+    pen.font = `${{hint.fontStyle}} ${{hint.fontSize}} ${{hint.fontFamily}}`;
+    const room = e.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+    return pen.measureText(e.placeholder).width > room + 1;
+  }}).map(e => `hint "${{e.placeholder}}"`);
   const leaves = [...document.querySelectorAll('body *')].filter(e => e.childElementCount === 0);
   return leaves.filter(e => visible(e) && e.textContent.trim()
     && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== 'visible'
-    && getComputedStyle(e).display !== 'inline' && seenPart(e, e.getBoundingClientRect())).map(named); }})()"""
+    && getComputedStyle(e).display !== 'inline' && seenPart(e, e.getBoundingClientRect())).map(named)
+    .concat(hints()); }})()"""

@@ -146,6 +146,32 @@ def test_a_browser_draws_what_moves_and_bends(serve, browser):
         assert view.page.faults == []
 
 
+#: colours of the canvas, drawn as it is between a new scene and its first state: the camera stands in the origin
+EARLY = """(() => {
+  const text = view.text;
+  view.text = '';
+  view.show(text);
+  view.camera.position.set(0, 0, 0);
+  view.renderer.render(view.scene, view.camera);
+  const gl = view.renderer.getContext(), [width, height] = [gl.drawingBufferWidth, gl.drawingBufferHeight];
+  const pixels = new Uint8Array(4 * width * height);
+  gl.readPixels(0, 0, width, height, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
+  return new Set(new Uint32Array(pixels.buffer)).size;
+})()"""
+
+
+@pytest.mark.long
+def test_nothing_is_drawn_before_the_first_state(serve, browser):
+    system = lj.load(EXAMPLES / "solar_satellite.yaml")
+    with serve(system, mode="lockstep") as bench, Client(bench.gateway.endpoint) as stepper:
+        view = Shown(browser.open(f"http://127.0.0.1:{bench.console.port}/view"))
+        view.wait_for(stepper.step(1))
+        assert view.page.ask("view.world.root.visible")
+        assert view.page.ask(EARLY) == 1
+        view.wait_for(stepper.step(1))
+        assert view.page.ask("view.world.root.visible")
+
+
 @pytest.mark.long
 def test_a_browser_goes_on_with_another_model_and_draws_meshes(endpoint, browser, wedge):
     console = None
