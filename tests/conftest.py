@@ -10,6 +10,7 @@ import gc
 import importlib
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -27,6 +28,10 @@ del os.environ["LIMBERJACK_COMPILED_KERNELS"]
 
 # FMUs that tests couple start the command of the package, also where its environment is not the active one.
 os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+
+# A shell that starts the tests in the background makes them ignore Ctrl-C, which tests send.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Consoles and gateways that tests start keep their histories here, and not in the user's folder.
 _STATE = tempfile.TemporaryDirectory(prefix="lj-state-")

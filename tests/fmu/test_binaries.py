@@ -47,9 +47,10 @@ def test_an_fmi_version_may_be_a_number(version, tmp_path):
 @pytest.mark.parametrize("name", targets.TARGETS)
 def test_rounding_down_is_an_instruction_on_every_platform(name):
     """The small kernels that round down; the function's name would stand in the object file's table of symbols."""
-    parts, _ = build.object_code(targets.TARGETS[targets.host()])
-    files = sorted({part.bitcode_file(store.cache_folder()) for part in parts}, key=lambda file: file.stat().st_size)
-    codes = (file.read_bytes() for file in files)
+    here = targets.TARGETS[targets.host()]
+    folder, level = store.cache_folder(), next(iter(here.processors))
+    files = {part.bitcode_file(folder, level) for part in build.object_code(here)[0]}
+    codes = (file.read_bytes() for file in sorted(files, key=lambda file: file.stat().st_size))
     rounding = (code for code in codes if "llvm.floor" in str(llvm.parse_bitcode(code, llvm.create_context())))
     first, target = list(islice(rounding, 6)), targets.TARGETS[name]
     assert len(first) == 6
@@ -88,7 +89,7 @@ def test_a_compiler_that_fails_is_quoted(tmp_path):
 def test_what_is_compiled_again_has_the_same_bytes(monkeypatch, tmp_path):
     """Every sixth entry or routine, whose files a copy of the cache lacks. A release builds all of them again."""
     target, folder = targets.TARGETS[targets.host()], store.cache_folder()
-    parts = build.object_code(target, worlds=False)[0]
+    parts, linked = build.object_code(target, worlds=False)[0], binaries.binaries([target], "embedded")[target.name]
     again, cache = parts[::6], moved(monkeypatch, tmp_path / "cache")
     assert len(again) > 10
     for part in parts:
@@ -101,8 +102,7 @@ def test_what_is_compiled_again_has_the_same_bytes(monkeypatch, tmp_path):
         for level, file in part.object_files(cache, target).items():
             assert not file.samefile(part.object_files(folder, target)[level])
             assert file.read_bytes() == part.object_files(folder, target)[level].read_bytes(), part.name
-    ours = binaries.binaries([target], "embedded")[target.name]
-    assert ours.read_bytes() == (folder / target.name / ours.name).read_bytes()
+    assert binaries.binaries([target], "embedded")[target.name].read_bytes() == linked.read_bytes()
 
 
 def test_of_several_processes_one_builds_for_all(cache, monkeypatch):
