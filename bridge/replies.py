@@ -16,7 +16,7 @@ log = logging.getLogger("limberjack.bridge")
 UNREAD_MAX = 64  # replies that wait for one client
 UNREAD_BYTES = 4 * 1024 * 1024  # of replies above _LARGE; while so many wait, no request is carried out
 _ALL_BYTES = 4 * REPLY_MAX  # of all clients together
-_LARGE = 8192  # bytes from which on libzmq tells when a reply has left
+_LARGE = 8192  # bytes from which on libzmq reports when a reply has left
 _MORE_NOWAIT = int(zmq.SNDMORE | zmq.DONTWAIT)
 
 

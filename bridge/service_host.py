@@ -78,7 +78,7 @@ class ServiceHost:
     def serve(self, most: int, until: float) -> None:
         """Answer what waits: so many requests at most, and none after a time of the monotonic clock but the first.
 
-        To ask the socket costs ten times as much as its descriptor, which tells of what has come since a look found
+        To ask the socket costs ten times as much as its descriptor, which shows what has come since a look found
         nothing.
         """
         if not self._pending and not self._poll.poll(0):

@@ -90,7 +90,7 @@ class LatestStream(Stream):
             self._stuck = None
 
     def _offer(self, message: bytes | memoryview) -> None:
-        """Send; libzmq tells once of a reader without room, then it leaves that one out until it has some."""
+        """Send; libzmq reports a reader without room once, then it leaves that one out until it has some."""
         try:
             self._send(message, _NOWAIT)
         except zmq.Again:

@@ -23,7 +23,7 @@ from limberjack.hil.scenario.evidence import Verdict
 from limberjack.hil.scenario.execution import Visit
 from limberjack.hil.scenario.junit import write_junit
 
-#: tells the process of the bench where its signs of life go
+#: where the process of the bench sends its signs of life
 _VARIABLE = "LIMBERJACK_PULSE"
 #: looks within the time after which a bench is taken to hang, and the longest time between two, s
 _LOOKS, _LOOK_S = 20, 0.2

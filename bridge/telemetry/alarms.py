@@ -40,7 +40,7 @@ class Alarms:
     """Compares samples with the limits of the dictionary. `look` on one thread; `active` from any.
 
     Each quantity has a span of values around its newest one in which its severity stays. Nearly every sample is within
-    all spans, which one comparison tells: `look` has many thousands a second.
+    all spans, which one comparison shows: `look` has many thousands a second.
     """
 
     def __init__(self, dictionary: Dictionary) -> None:

@@ -101,7 +101,7 @@ class Quantity:
 class Dictionary:
     """All quantities of a model, in the order of the vector of a sample (`sample.py`).
 
-    model, model_hash : which model, as the engine tells them
+    model, model_hash : which model, as the engine gives them
     """
 
     model: str

@@ -22,7 +22,7 @@ _FAILURES_IN_A_ROW = 5  # then the outlet is closed and opened again
 _PAUSES_S = (0.5, 10.0)  # before it is opened again: first, longest
 _QUIET_S = 10.0  # after telling of a failure; a notice for each would make an outlet that fails at notices fail again
 
-#: tells all outlets of something: severity, text
+#: notifies all outlets: severity, text
 Tell = Callable[[int, str], None]
 
 

@@ -66,7 +66,7 @@ class Outlet(Protocol):
     sends : True: `sample` takes some microseconds more, but never waits, and may be called there as well
     patience_s : samples may wait so long, to be handed over many at once
     sample_many : takes a list of all that wait, in place of `sample`
-    wants : tells of a sample, on the source's thread, whether `sample` is to get it; the others are no gap
+    wants : decides on the source's thread whether `sample` is to get a sample; the others are no gap
     """
 
     name: str

@@ -99,7 +99,7 @@ class Source:
                 self._follow(session, unknown)
             except (_Lost, LimberjackError) as error:
                 self.tell(1 if self._ending else 2, f"connection to {self.endpoint} lost: {error} Trying again.")
-            except Exception as error:  # what this version cannot read must not end the thread that tells of it
+            except Exception as error:  # what this version cannot read must not end the thread that reports it
                 log.exception("a message of the engine could not be read")
                 self.tell(2, f"{self.endpoint} sent a message that cannot be read, {type(error).__name__}: {error}.")
             finally:

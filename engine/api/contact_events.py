@@ -1,4 +1,4 @@
-"""Events of contacts: shapes touch, lift off, and loops close while they touch, as the State of a model tells them."""
+"""Events of contacts: shapes touch, lift off, and loops close while they touch, as the State of a model shows them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class _Touching:
 
 
 class ContactWatch:
-    """Steps a simulation, and tells what its contacts do.
+    """Steps a simulation, and reports what its contacts do.
 
     It looks after every step, so that no impact is missed; of a step with substeps it sees the last one. Bits stay what
     `Simulation.step` gives. What touches when it begins does not touch again; how fast it came is not known then.
@@ -233,7 +233,7 @@ def until(simulation: Model, event: str | Callable[[Model], Any], most: int) -> 
 
 
 def _awaited(simulation: Stepped, event: str) -> tuple[Callable[[], ContactEvent | None], Callable[[], None]]:
-    """What tells whether an event came, and what steps until then."""
+    """What detects an event, and what steps until then."""
     kind, source = _known(simulation.system, *event.partition(" ")[::2])
     found: list[ContactEvent] = []
 

@@ -27,7 +27,7 @@ from limberjack.engine.model.loops.selection import dependent_columns
 from limberjack.engine.model.system import Pose, System
 from limberjack.engine.tables.loops import COUPLING, DISTANCE, LOCK
 
-#: displacement, in the sizes of the velocities, that tells a singular configuration from others
+#: displacement, in the sizes of the velocities, that distinguishes a singular configuration from others
 _BESIDE = 1e-3
 #: residual (rad, m) and rates (rad/s, m/s) at which a state does not fit its loops
 MOST_OPEN, MOST_FAST = 1e-6, 1e-6

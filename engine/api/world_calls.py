@@ -85,7 +85,7 @@ class WorldsCall:
         self._agreed = np.zeros((lanes.groups, 1), dtype=np.int64)
         self._wait, self._patience = np.zeros(lanes.groups, dtype=np.int64), np.ones(lanes.groups, dtype=np.int64)
         self._skipped, self._skips = np.zeros(lanes.groups, dtype=np.int64), False
-        #: of each part: whether no group of it disagreed lately, and whether some world's report tells of a failure
+        #: of each part: whether no group of it disagreed lately, and whether some world reports a failure
         self._steady, self._failed = [True] * len(threads.parts), [False] * len(threads.parts)
         self._pace = np.inf
         self.use(None)

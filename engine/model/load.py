@@ -28,7 +28,7 @@ from limberjack.engine.model.validate import InertiaPolicy, examine
 
 Base = Literal["fixed", "free"]
 _OWN = (".yaml", ".yml")
-#: findings that one warning or error tells
+#: findings that one warning or error lists
 _MOST_TOLD = 100
 SUFFIXES = f".yaml, .yml, .urdf, .xml, {ARCHIVE}"
 

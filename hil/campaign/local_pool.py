@@ -39,7 +39,7 @@ class Pool(Protocol):
     workers: int
 
     def rows(self, jobs: Sequence[Job], together: int = 1) -> Iterator[Row]:
-        """Run jobs, so many at once in each worker; their rows in the order in which they end."""
+        """Run jobs, each worker several at a time; their rows in the order in which they end."""
         ...
 
     def __enter__(self) -> Pool: ...
@@ -202,7 +202,7 @@ class LocalPool:
 
 
 def portions(jobs: Sequence[Job], together: int) -> list[list[Job]]:
-    """Jobs in their order, so many at once."""
+    """Jobs in their order, in portions."""
     return [list(jobs[first : first + together]) for first in range(0, len(jobs), together)]
 
 

@@ -47,14 +47,14 @@ def write_plot(path: Path, name: str, rows: Sequence[Row], bounds: Mapping[str, 
     for i, criterion in enumerate(criteria):
         _criterion(axes[i], known, criterion, quantities, bounds.get(criterion, Limits()))
     if not criteria:
-        axes[0, 0].text(0.5, 0.5, "no number that was measured varies", ha="center", transform=axes[0, 0].transAxes)
+        axes[0, 0].text(0.5, 0.5, "no measured quantity varies", ha="center", transform=axes[0, 0].transAxes)
     figure.savefig(path, dpi=110)
     return path
 
 
 @matplotlib.rc_context({"text.parse_math": False})
 def criterion_figure(rows: Sequence[Row], criterion: str, bounds: Limits) -> Figure | None:
-    """One criterion: its histogram, and diagrams of the varied numbers that it follows most; None of no numbers."""
+    """One criterion: its histogram, and diagrams of the varied numbers that it follows most; None without any."""
     known = judged(rows)
     numbers = measured(known, criterion)
     if not np.isfinite(numbers).any():

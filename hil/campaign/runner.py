@@ -34,7 +34,7 @@ class Summary:
     """The result of a campaign.
 
     rows : in order of their run;  files : table, plot, report, JUnit
-    one_by_one : why runs were not made many at once, "" if they were
+    one_by_one : why runs were not stepped together as a batch, "" if they were
     rounding : largest relative difference of the numbers of a run that was made at once with others and by itself
     """
 
@@ -81,13 +81,13 @@ def run_campaign(
         junit.xml, workers.log
     workers : processes on this machine (default: one for each processor);  scheduler : Dask's, instead of them
     resume : continue in a folder that has rows; runs that were lost are tried again
-    batch : whether runs are made many at once, as worlds of a batch; None: if possible. The table is the same
+    batch : whether runs are stepped together, as worlds of a batch; None: if possible. The table is the same
     run : the function, of a module, that makes a run; one of your own is called for one run after the other
     progress : called with each row when it is on the disk
 
     The table depends only on the campaign, the scenario and the files they name, not on the workers or interruptions.
     ArgumentError if the first run of all cannot be run with its values: the others are not tried; or if `batch` is
-    true and they cannot be made many at once.
+    true and they cannot be stepped together.
     HilError if processes or the cluster cannot be used; rows that were acknowledged are kept.
     """
     campaign = source if isinstance(source, Campaign) else load_campaign(source)
@@ -185,7 +185,7 @@ def _done(journal: Journal, job: Job) -> bool:
 class _Work:
     """The remaining runs of a campaign, and the pool that runs them.
 
-    one_by_one : why runs are not made many at once, "" if they are;  demanded : whether they must be
+    one_by_one : why runs are not stepped together, "" if they are;  demanded : whether they must be
     done : runs that are on the disk;  rounding : by how much, relative, numbers differed of a run made in both ways
     """
 
@@ -200,7 +200,7 @@ class _Work:
     def run(self, pool: Pool, left: Sequence[Job], workers: int) -> None:
         """Make the first run alone: it compiles for all others, and shows whether they can be run at all.
 
-        If runs are made many at once, it is then repeated among a few others, and must give the same row.
+        If runs are stepped together, it is then repeated among a few others, and must give the same row.
         """
         for row in pool.rows(left[:1]):
             if row.status == "invalid" and not self.journal.rows:

@@ -1,4 +1,4 @@
-"""Whether runs of a campaign are made many at once, and how many."""
+"""Whether runs of a campaign are stepped together as worlds of a batch, and how many."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROUNDING = 1e-9
 
 
 def why_one_by_one(campaign: Campaign, job: Job) -> str:
-    """Why a campaign's runs cannot be made many at once, as far as one of its jobs shows; "" if they can."""
+    """Why a campaign's runs cannot be stepped together, as far as one of its jobs shows; "" if they can."""
     try:
         return why_alone(load_scenario(campaign.scenario, job.values))
     except LimberjackError as error:

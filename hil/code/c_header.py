@@ -121,7 +121,7 @@ def _value(name: str, place: Place) -> str:
 
 
 def _newer(forms: Forms) -> str:
-    """The function that tells whether signals are newer."""
+    """The function that returns whether signals are newer."""
     form, name = forms.signals, forms.name
     lines = [
         "/* Whether signals are newer than the last ones taken: links duplicate, delay and reorder messages. */",

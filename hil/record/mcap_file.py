@@ -57,7 +57,7 @@ class McapRecorder:
     signals : patterns (* and ?) of what to keep; time and all commands are kept always
     flush_s : longest time between two chunks, s
     sync : the process waits for the disk after each chunk
-    ring_bytes : memory for rows; a full one drops rows, counts them, and the record tells where. In lockstep (meta
+    ring_bytes : memory for rows; a full one drops rows, counts them, and the record says where. In lockstep (meta
         "paced" false) the run waits for room instead, while the process lives
     log : gets a line when rows begin to be dropped
     """

@@ -185,7 +185,7 @@ class RecordFile:
         return int(self._writer.register_channel(topic, "json", number))
 
     def row(self, number: int, wall_ns: int, values: list[float]) -> None:
-        """Add a row; an event tells of rows that are missing before it."""
+        """Add a row; an event reports rows that are missing before it."""
         time_ns = self.time_ns = max(round(values[0] * 1e9), 0) if math.isfinite(values[0]) else self.time_ns
         if number != self._next:
             text = f"{number - self._next} rows are missing: the record could not keep up with the bench."

@@ -38,7 +38,7 @@ def test_built_once_then_taken_from_the_cache(workshop: Path, monkeypatch: pytes
         load_peer("good.c", ["ziglang"], ["-DOTHER"])
 
 
-def test_compile_error_is_told(workshop: Path) -> None:
+def test_compile_error_is_reported(workshop: Path) -> None:
     with pytest.raises(PeerUnavailableError, match=r"bad\.c did not compile: .*forty_two"):
         load_peer("bad.c", ["ziglang"], [])
     assert not list(workshop.rglob("*.so"))
@@ -49,7 +49,7 @@ def test_missing_package_is_named(workshop: Path) -> None:
         load_peer("good.c", ["ziglang", "no-such-package"], [])
 
 
-def test_a_library_that_does_not_load_is_told(workshop: Path) -> None:
+def test_a_library_that_does_not_load_is_reported(workshop: Path) -> None:
     library = peer_build._place("good.c", ["ziglang"], [])
     library.parent.mkdir(parents=True)
     library.write_text("not a library")

@@ -82,7 +82,7 @@ def test_quick_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_host_that_fails_is_told(tmp_path: Path) -> None:
+def test_a_host_that_fails_is_reported(tmp_path: Path) -> None:
     pytest.importorskip("ziglang")
     facts = tmp_path / "facts.txt"
     facts.write_text("version 2\nlibrary /no/such/file.so\nresources x\ntoken x\nflags - co_simulation\nstep 0.001\n")

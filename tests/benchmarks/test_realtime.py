@@ -51,7 +51,7 @@ def test_cyclictest_wakes_after_each_deadline() -> None:
     assert late.max() > 0
 
 
-def test_cyclictest_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cyclictest_that_is_not_there_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(PeerUnavailableError, match="rt-tests"):
         cyclictest_loop(1000.0, RealtimeRights())

@@ -25,7 +25,7 @@ def test_work_begins_ends_and_begins_again():
         assert not any(thread.name == "test" for thread in threading.enumerate())
 
 
-def test_work_that_does_not_end_is_told():
+def test_work_that_does_not_end_is_reported():
     let = threading.Event()
     background = Background("test", lambda: let.wait(20.0) and None)
     background.start()

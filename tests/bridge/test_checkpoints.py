@@ -84,7 +84,7 @@ def test_every_damaged_byte_is_found(written):
         refused(written)
 
 
-def test_what_is_no_checkpoint_is_told_with_cause_and_remedy(written, tmp_path):
+def test_what_is_no_checkpoint_is_reported_with_cause_and_remedy(written, tmp_path):
     whole = written.read_bytes()
     model = tmp_path / "arm.yaml"
     model.write_text("limberjack: 1")
@@ -185,7 +185,7 @@ def test_the_last_state_is_written_at_the_end(kept):
     made.close()  # does no harm
 
 
-def test_a_damaged_newest_is_told_and_the_one_before_taken(kept):
+def test_a_damaged_newest_is_reported_and_the_one_before_taken(kept):
     simulation, made = kept
     simulation.step()
     time.sleep(0.12)
@@ -207,7 +207,7 @@ def test_a_folder_has_one_writer(kept, arm):
         Checkpoints(simulation, to_bytes(arm), {}, made.folder, 1.0)
 
 
-def test_a_full_disk_is_told_once_and_the_engine_goes_on(kept, monkeypatch):
+def test_a_full_disk_is_reported_once_and_the_engine_goes_on(kept, monkeypatch):
     simulation, made = kept
     write = checkpoint_writer.write_whole
 
@@ -225,10 +225,10 @@ def test_a_full_disk_is_told_once_and_the_engine_goes_on(kept, monkeypatch):
     time.sleep(0.12)
     list(made.look())
     written_until(made, 2)
-    until(lambda: not made.trouble, "the trouble is told for ever")
+    until(lambda: not made.trouble, "the trouble is reported for ever")
 
 
-def test_a_place_that_cannot_be_written_is_told_at_the_start(arm, tmp_path):
+def test_a_place_that_cannot_be_written_is_reported_at_the_start(arm, tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(CheckpointError, match="checkpoints cannot be written there, Not a directory") as raised:
         Checkpoints(Simulation(arm), b"", {}, tmp_path / "file" / "c", 1.0)

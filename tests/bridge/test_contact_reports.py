@@ -51,7 +51,7 @@ def test_a_chattering_contact_does_not_flood_and_the_rest_is_counted(tmp_path):
     assert told[-1][0].kind == "touching"
 
 
-def test_no_contact_tells_more_than_its_share_of_a_run(tmp_path, monkeypatch):
+def test_no_contact_reports_more_than_its_share_of_a_run(tmp_path, monkeypatch):
     monkeypatch.setattr("limberjack.bridge.contact_reports.IN_ALL", 12)
     assert IN_ALL == 1000
     simulation = Simulation(bouncing(tmp_path, height=0.002, restitution=0.99), dt=1e-3)

@@ -27,7 +27,7 @@ def test_wrong_forms_are_refused(wrong):
         split(wrong)
 
 
-def test_a_model_in_the_place_of_an_address_is_told():
+def test_a_model_in_the_place_of_an_address_is_reported():
     with pytest.raises(EndpointError, match="'arm.yaml' is a model.*'limberjack run arm.yaml --real-time'"):
         split("arm.yaml")
 

@@ -69,7 +69,7 @@ def test_any_msgpack_value_is_decoded_or_refused(value):
         ({"version": 1}, Code.MALFORMED),
     ],
 )
-def test_wrong_envelopes_are_told_apart(value, code):
+def test_wrong_envelopes_are_distinguished(value, code):
     with pytest.raises(Refusal) as caught:
         decode(msgpack.packb(value))
     assert caught.value.code == code

@@ -123,7 +123,7 @@ def test_a_restarted_engine_does_not_take_old_clients_for_new(arm, settings):
     client.close()
 
 
-def test_a_client_without_an_engine_is_told_so(endpoint):
+def test_a_client_without_an_engine_is_reported_so(endpoint):
     with pytest.raises(EngineTimeoutError, match="nothing listens there"):
         Client(endpoint, timeout_s=0.3)
 

@@ -175,7 +175,7 @@ def test_an_unforeseen_error_is_answered_and_logged(service, talk, monkeypatch, 
     assert talk.ask("step", [1, None, None]).type == "state"
 
 
-def test_a_long_step_ends_when_the_engine_is_told_to_stop(service, talk, monkeypatch):
+def test_a_long_step_ends_when_the_engine_is_asked_to_stop(service, talk, monkeypatch):
     step = service.simulation.step
 
     def step_and_stop(steps=1, ahead=None):

@@ -263,7 +263,7 @@ def test_the_post_of_an_open_address_wants_keys(endpoint):
         WatchPost(Settings(endpoint), "tcp://0.0.0.0:5599")
 
 
-def test_a_supervisor_that_is_gone_is_told(engine, endpoint):
+def test_a_supervisor_that_is_gone_is_reported(engine, endpoint):
     server = engine()
     server.service.about["endpoints"]["supervisor"] = f"{endpoint}.nobody"
     with Client(endpoint) as client, pytest.raises(EngineTimeoutError, match="it is gone"):

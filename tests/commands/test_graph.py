@@ -135,7 +135,7 @@ def test_the_ending_or_the_option_chooses_the_format(tmp_path):
         assert path.read_text(encoding="utf-8") == expected
 
 
-def test_what_cannot_be_drawn_is_told(tmp_path, monkeypatch, capsys):
+def test_what_cannot_be_drawn_is_reported(tmp_path, monkeypatch, capsys):
     assert main(["graph", str(EXAMPLES / "four_bar.yaml"), "-o", str(tmp_path / "graph.png")]) == 2
     assert "Give --format, or a name that ends in .dot" in capsys.readouterr().err
     monkeypatch.setattr(graphs.shutil, "which", lambda name: None)
@@ -143,7 +143,7 @@ def test_what_cannot_be_drawn_is_told(tmp_path, monkeypatch, capsys):
     assert "dot is not on PATH. Install it (Debian: apt-get install graphviz)" in capsys.readouterr().err
 
 
-def test_a_drawing_that_fails_is_told(tmp_path, monkeypatch, capsys):
+def test_a_drawing_that_fails_is_reported(tmp_path, monkeypatch, capsys):
     program = tmp_path / "dot"
     program.write_text("#!/bin/sh\necho 'no memory' >&2\nexit 1\n")
     program.chmod(0o755)

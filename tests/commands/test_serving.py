@@ -165,7 +165,7 @@ def silent(listener):
         (["run", "--duration", "1"], "no model is given"),
     ],
 )
-def test_what_does_not_go_is_told(words, told, tmp_path, capsys):
+def test_what_does_not_go_is_reported(words, told, tmp_path, capsys):
     (tmp_path / "empty").mkdir()
     (tmp_path / "damaged").write_bytes(b"LJCHECK1" + bytes(100))
     places = {name: str(tmp_path / name) for name in ("none", "empty", "damaged")}

@@ -53,7 +53,7 @@ def test_wheels_know_their_axes_and_turn_the_hub() -> None:
     assert np.linalg.norm(deflection("wing_north", "tip")(simulation)) > 1e-5
 
 
-def test_small_rotations_are_told_apart() -> None:
+def test_small_rotations_are_distinguished() -> None:
     first, small = np.array([0.3, -0.8, 0.5]), np.array([1e-4, -2e-4, 3e-4])
     np.testing.assert_allclose(apart(rotation(first) @ rotation(small), first), small, atol=1e-10)
     np.testing.assert_allclose(rotation(first) @ rotation(first).T, np.eye(3), atol=1e-15)

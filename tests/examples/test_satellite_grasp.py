@@ -84,7 +84,7 @@ def test_momentum_stays_while_held_and_through_release() -> None:
     assert np.abs(held.gaps(simulation.q)).max() > 1e-4
 
 
-def test_told_too_early_it_waits_until_within_reach() -> None:
+def test_asked_too_early_it_waits_until_within_reach() -> None:
     simulation = lj.Simulation(load("satellite_grasp"))
     simulation.command["grasp.closed"] = 1.0
     simulation.step(100)

@@ -94,7 +94,7 @@ def test_the_file_mask_is_honoured(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
-def test_bad_targets_are_refused_with_a_mend(tmp_path):
+def test_bad_targets_are_refused_with_a_remedy(tmp_path):
     (tmp_path / "folder.fmu").mkdir()
     with pytest.raises(ArgumentError, match=r"must end in \.fmu; name the file arm\.fmu"):
         fmu_file.check_target(tmp_path / "arm.zip")

@@ -261,7 +261,7 @@ def test_fmi3_failures(tmp_path, code, message):
         example.run(path, duration=0.1)
 
 
-def test_units_without_a_definition_are_told(tmp_path, sim):
+def test_units_without_a_definition_are_reported(tmp_path, sim):
     xml = {'<Unit name="deg"><BaseUnit rad="1" factor="0.017453292519943295"/></Unit>': '<Unit name="deg"/>'}
     path = fmus.pack(tmp_path / "f", fmus.PID2, xml=xml)
     with pid(path) as controller, pytest.warns(FmuWarning, match="'angle' in 'deg'"):

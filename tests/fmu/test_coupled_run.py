@@ -171,7 +171,7 @@ def test_a_state_saved_with_an_engine_of_its_own_goes_on_in_another(fmu, arm):
     drive(other, simulation, 3, first=3)
 
 
-def test_reset_starts_anew_and_terminate_lets_go(fmu, arm, engine):
+def test_reset_starts_again_and_terminate_lets_go(fmu, arm, engine):
     endpoint = engine()
     unit = fmu(endpoint=endpoint)
     for damping in (0.9, 0.2):

@@ -292,7 +292,7 @@ def test_log_categories(opened, version):
 
 
 def test_errors_without_logging_as_the_version_of_the_standard_has_it(opened, version):
-    """FMI 2: loggingOn is about debugging, errors are told. FMI 3: loggingOn false silences all."""
+    """FMI 2: loggingOn is about debugging, errors are logged in any case. FMI 3: loggingOn false silences all."""
     fmu = opened(CO_SIMULATION, logging=False)
     assert fmu.start() == OK
     assert fmu.step(0.0, -1.0)[0] == ERROR

@@ -41,7 +41,7 @@ def test_flipped_bytes_are_refused_wherever_they_are(opened):
         assert opened(bytes(bad)) is not None, at
 
 
-def test_a_flipped_byte_is_told_as_damage(opened):
+def test_a_flipped_byte_is_reported_as_damage(opened):
     good = bytearray(PlantData().packed())
     good[-9] ^= 1
     message = opened(bytes(good))

@@ -162,7 +162,7 @@ def test_names_of_hinges(kind, names):
     ] == names.split()
 
 
-def test_two_drives_on_one_coordinate_are_told_apart():
+def test_two_drives_on_one_coordinate_are_distinguished():
     both = arm(actuators=(Actuator("a", "rod"), Actuator("b", "rod", "velocity", kd=1.0), Actuator("c", "elbow")))
     assert of(named(both), "input") == [
         "actuator.a.force_command",

@@ -214,7 +214,7 @@ def test_a_cluster_makes_the_same_table(whole, tmp_path):
         run_campaign(path, out=tmp_path / "gone", scheduler="tcp://127.0.0.1:1", run=campaign_runs.slow)
 
 
-def test_a_scenario_in_the_place_of_a_campaign_is_told(capsys):
+def test_a_scenario_in_the_place_of_a_campaign_is_reported(capsys):
     scenario = Path(__file__).parents[2] / "examples" / "scenarios" / "star_tracker.yaml"
     assert main(["campaign", str(scenario)]) == 2
     assert "this is a scenario, not a campaign. Pass it to 'limberjack hil'" in capsys.readouterr().err

@@ -98,7 +98,7 @@ def test_grids_make_all_combinations(tmp_path):
         ("runs: 1000000\nvary:\n  a: {grid: [1, 2]}\n", "make 2000000 runs"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_told_with_its_line(tmp_path, text, said):
+def test_what_is_wrong_with_a_file_is_reported_with_its_line(tmp_path, text, said):
     with pytest.raises(ModelError, match=".") as caught:
         load_campaign(write(tmp_path, text))
     assert said in str(caught.value)

@@ -38,7 +38,7 @@ def test_a_model_without_contacts_has_nothing_to_time():
     assert contact_load(lj.load(EXAMPLES / "torque_arm.yaml"), 1e-3) is None
 
 
-def test_more_points_than_a_step_takes_are_told(tmp_path):
+def test_more_points_than_a_step_takes_are_reported(tmp_path):
     boxes = "".join(f"  - {{name: s{i}, body: a, type: box, size: [0.2, 0.2, 0.2]}}\n" for i in range(20))
     text = BOXES.replace("contacts:", boxes + "contacts:").replace("[a, b]", str([f"s{i}" for i in range(20)]))
     (tmp_path / "boxes.yaml").write_text(text)

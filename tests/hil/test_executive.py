@@ -119,7 +119,7 @@ def test_a_silent_device_is_waited_for_only_so_often(arm):
     assert device.answers == PATIENCE + 50
 
 
-def test_an_answer_that_does_not_come_in_time_is_told_once(arm):
+def test_an_answer_that_does_not_come_in_time_is_reported_once(arm):
     clock, device = FakeClock(), FakeDevice()
 
     def late(time, commands):
@@ -173,7 +173,7 @@ def test_a_device_that_cannot_be_opened_leaves_nothing_open(arm):
     assert gc.isenabled()
 
 
-def test_trouble_at_closing_is_told_and_closes_the_others(arm):
+def test_trouble_at_closing_is_reported_and_closes_the_others(arm):
     calls = []
     devices = [FakeDevice(name, calls) for name in ("a", "b")]
     devices[1].on_close = fails
@@ -201,7 +201,7 @@ def test_a_simulation_that_diverges(arm):
     assert outcome.frames.frames == 10
 
 
-def test_a_fault_in_the_bench_itself_is_told_too(arm):
+def test_a_fault_in_the_bench_itself_is_reported_too(arm):
     class Broken:
         def check(self, time, signals, devices):
             raise KeyError("oops")

@@ -47,7 +47,7 @@ def scenario(tmp_path):
     ("which", "words"), [("hangs", "the bench hung: no frame for 1.5 s"), ("dies", "was killed by signal 9")]
 )
 @pytest.mark.parametrize("pace", [[], ["--no-pace"]], ids=["paced", "lockstep"])
-def test_a_bench_that_does_not_come_to_its_end_is_told(scenario, which, words, pace, tmp_path, capfd):
+def test_a_bench_that_does_not_come_to_its_end_is_reported(scenario, which, words, pace, tmp_path, capfd):
     out, begun = tmp_path / "out", time.monotonic()
     job = [
         "hil",

@@ -140,7 +140,7 @@ def test_probabilities_together():
     assert together([]) == Disturbance()
 
 
-def test_late_signals_tell_when_they_set_out():
+def test_late_signals_report_when_they_set_out():
     stamps = []
 
     class Stamped(Echo):

@@ -59,7 +59,7 @@ def test_nothing_is_asked_unless_wanted():
         assert gc.isenabled()
 
 
-def test_refusals_say_why_and_how_to_mend_them(monkeypatch):
+def test_refusals_say_why_and_how_to_fix_them(monkeypatch):
     def refuse(*_):
         raise PermissionError(1, "Operation not permitted")
 

@@ -91,7 +91,7 @@ def test_a_client_sees_progress_and_pauses_steps_and_aborts(bench, tmp_path):
 
 
 @pytest.mark.long
-def test_the_gateway_keeps_progress_and_tells_of_criteria(bench):
+def test_the_gateway_keeps_progress_and_reports_criteria(bench):
     endpoint, process = bench
     connected(endpoint).close()
     outlet = Recorder()

@@ -168,7 +168,7 @@ def test_a_file_cut_anywhere_is_read_up_to_its_last_whole_chunk(whole, tmp_path)
     assert len(set(counts)) >= 5
 
 
-def test_damage_is_told_and_never_read_as_numbers(whole, tmp_path):
+def test_damage_is_reported_and_never_read_as_numbers(whole, tmp_path):
     data, path, rng = whole.read_bytes(), tmp_path / "damaged.mcap", random.Random(5)
     first = data.index(b"limberjack.run") + 400  # behind the names, which no checksum guards
     for _ in range(60):
@@ -179,7 +179,7 @@ def test_damage_is_told_and_never_read_as_numbers(whole, tmp_path):
             assert values.tobytes() == row(number).tobytes()
 
 
-def test_a_full_disk_is_told_and_leaves_what_was_written(tmp_path):
+def test_a_full_disk_is_reported_and_leaves_what_was_written(tmp_path):
     recorder = McapRecorder(tmp_path / "run.mcap", flush_s=0.001)
     recorder.open(NAMES, [""] * WIDTH, {})
     resource.prlimit(recorder.pid, resource.RLIMIT_FSIZE, (60_000, 60_000))
@@ -230,7 +230,7 @@ def test_in_lockstep_the_run_waits_for_room_and_nothing_is_lost(tmp_path):
         recorder.close()
 
 
-def test_a_place_that_cannot_be_written_is_told_at_once(tmp_path):
+def test_a_place_that_cannot_be_written_is_reported_at_once(tmp_path):
     recorder = McapRecorder(tmp_path / "none" / "run.mcap")
     with pytest.raises(HilError, match="cannot be written: No such file or directory"):
         recorder.open(NAMES, [""] * WIDTH, {})

@@ -154,7 +154,7 @@ def test_a_campaign_that_cannot_be_judged_is_a_failure_of_the_machine(statuses, 
     ("error", "status"),
     [(ArgumentError("bad"), "invalid"), (HilError("gone"), "error"), (MemoryError(), "error"), (ValueError(), "error")],
 )
-def test_what_a_job_raises_tells_its_status(error, status):
+def test_what_a_job_raises_has_its_status(error, status):
     def run(path, job):
         raise error
 

@@ -239,7 +239,7 @@ def test_a_full_ring_counts_what_it_drops_and_the_record_shows_the_gap(tmp_path)
     assert [(e.kind, e.data) for e in log.events] == [("dropped", {"first_row": 16})]
 
 
-def test_the_command_replays_and_tells_the_first_difference(arm_record, tmp_path, capsys):
+def test_the_command_replays_and_reports_the_first_difference(arm_record, tmp_path, capsys):
     assert main(["replay", str(arm_record)]) == 0
     assert "501 frames of 74 signals equal bit for bit" in capsys.readouterr().out
     assert main(["replay", str(arm_record), "--model", str(tmp_path / "none.yaml")]) == 2

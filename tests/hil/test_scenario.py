@@ -170,7 +170,7 @@ def test_what_is_wrong_is_said_with_its_place(folder, capsys, text, message):
     assert main(["hil", str(path), "--out", str(folder / "out")]) == 2
 
 
-def test_a_missing_model_is_told_where_the_scenario_names_it(folder):
+def test_a_missing_model_is_reported_where_the_scenario_names_it(folder):
     path = write(folder, "")
     path.write_text(path.read_text().replace("pendulum.yaml", "none.yaml"))
     with pytest.raises(lj.ModelError, match=r"test\.yaml:3, model: there is no file .*none\.yaml; give its path"):
@@ -588,7 +588,7 @@ def test_a_program_that_does_not_become_ready_is_an_error(folder, program, messa
         run_scenario(write(folder, controllers(program, ready="ready", start_s=start_s, end_s=0.2)))
 
 
-def test_a_device_that_is_never_heard_is_told_and_results_are_strict_json(folder):
+def test_a_device_that_is_never_heard_is_reported_and_results_are_strict_json(folder):
     text = "pacing: {real_time: false}\ndevices:\n  - {name: d, uri: 'udp://127.0.0.1:47999', commands: [swing]}\n"
     result = run_scenario(write(folder, text), out=folder / "out")
 

@@ -67,7 +67,7 @@ class Weaker:
         simulation.parameters[self.parameter] = self.before
 
 
-def test_faults_and_parameters_tell_what_they_changed():
+def test_faults_and_parameters_report_what_they_changed():
     simulation = lj.Simulation(lj.load(EXAMPLES / "space_manipulator.yaml"))
     fault, damping = Weaker("hinge.elbow_pitch.armature"), "hinge.wrist_pitch.damping"
     entries = [
@@ -127,7 +127,7 @@ class Grab:
         pass
 
 
-def test_faults_tell_which_loops_they_switched(grasp):
+def test_faults_report_which_loops_they_switched(grasp):
     grasp.reset()
     loop = next(loop.name for loop in grasp.system.loops if loop.switchable)
     what, word = ("release", "released") if grasp.closed(loop) else ("attach", "attached")

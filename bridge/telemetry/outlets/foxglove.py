@@ -36,7 +36,7 @@ class Foxglove:
     records. The time of a message is when the gateway received it; ``time`` in it is simulated. A status of Foxglove
     shows warnings and alarms, and the engine's condition while it is not live.
 
-    port : to bind at 127.0.0.1; 0 takes a free one, `port` then tells which
+    port : to bind at 127.0.0.1; 0 takes a free one, `port` then says which
     session : gives the newest connection to the engine;  condition : how things stand with it
     """
 

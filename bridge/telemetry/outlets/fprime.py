@@ -169,7 +169,7 @@ class Fprime:
                 self._take(packet)
 
     def _take(self, packet: bytes) -> None:
-        """Carry a command out; the commander tells of success and refusal."""
+        """Carry a command out; the commander reports success and refusal."""
         gateway, actor = (
             self._context.gateway,
             Actor("fprime", str(self.target), "operator" if self._takes else "viewer"),

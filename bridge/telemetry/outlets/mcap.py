@@ -37,7 +37,7 @@ class McapOutlet:
     missing numbers. A file that is there is never replaced: the next free name is taken, also
     when the engine comes back with another model, and when there is room again on a disk that was full.
 
-    path : where; "run.mcap" may become "run-2.mcap"; `path` tells which after `open`
+    path : where; "run.mcap" may become "run-2.mcap"; `path` says which after `open`
     """
 
     name = "mcap"

@@ -32,7 +32,7 @@ log = logging.getLogger("limberjack.gateway")
 _REQUEST_S, _CONNECTIONS_MAX = 5.0, 16
 Status = Mapping[str, Mapping[str, Any]]
 _SEVERITIES = ("information", "warning", "critical")
-#: quantity → kind of metric, its name, what it tells
+#: quantity → kind of metric, its name, what it means
 _METRICS = {
     "time": ("gauge", "limberjack_time_seconds", "simulated time"),
     "engine.running": ("gauge", "limberjack_engine_running", "1 while the engine steps, 0 after a failure"),
@@ -60,7 +60,7 @@ _OUTLET_COUNTS = {
 class Prometheus:
     """Serves http://127.0.0.1:PORT/metrics.
 
-    port : to bind on loopback; 0 takes a free one, `port` then tells which
+    port : to bind on loopback; 0 takes a free one, `port` then says which
     status : gives outlet → its counts, as `Gateway.status`;  condition : of the engine, as `Gateway.condition`
     """
 

@@ -24,7 +24,7 @@ class Freedom:
     """One of the nv directions in which a model moves.
 
     name : of its velocity;  dof : what acts along it;  turns : True of an angle, False of a distance, None of both
-    suffix : what tells it from others of its hinge, "angle1"; "mode1" of a mode; "" of the only one
+    suffix : what distinguishes it from others of its hinge, "angle1"; "mode1" of a mode; "" of the only one
     """
 
     name: str

@@ -92,7 +92,7 @@ def _check_picture(path: Path, element: Element) -> None:
 def _unpacks_beyond(content: bytes, most: int) -> bool:
     """Whether the data of a PNG file are more than ``most`` bytes."""
     unpack, place = zlib.decompressobj(), 8
-    with contextlib.suppress(zlib.error, struct.error):  # MuJoCo tells what is damaged
+    with contextlib.suppress(zlib.error, struct.error):  # MuJoCo says what is damaged
         while place + 12 <= len(content):
             size, kind = struct.unpack_from(">I4s", content, place)
             data = content[place + 8 : place + 8 + size] if kind == b"IDAT" else b""

@@ -204,7 +204,7 @@ def _dof(joint: Element) -> Dof:
         remedy = 'Add <limit lower="…" upper="…" effort="…" velocity="…"/>, or use type="continuous"'
         joint.fail(f"a {joint.text('type')} joint needs <limit>", remedy)
     lower, upper = limit.number("lower", 0.0), limit.number("upper", 0.0)
-    if lower == upper:  # such as <limit effort="…" velocity="…"/>; _unlimited tells the user
+    if lower == upper:  # such as <limit effort="…" velocity="…"/>; _unlimited warns the user
         return Dof(damping=damping, friction=friction)
     return Dof(damping=damping, friction=friction, lower=lower, upper=upper)
 

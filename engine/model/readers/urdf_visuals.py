@@ -27,7 +27,7 @@ def read_visuals(root: Element, links: Iterable[Element]) -> tuple[tuple[Shape, 
 def read_collisions(links: Iterable[Element]) -> tuple[tuple[Shape, ...], list[str]]:
     """The collision shapes of all links, and one text for all that are left out.
 
-    A shape is called as its element says, else as its link; a number behind it tells those of one name apart. Of
+    A shape is called as its element says, else as its link; a number behind it distinguishes those of one name. Of
     meshes the convex hulls touch.
     """
     taken: set[str] = set()

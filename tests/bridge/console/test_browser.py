@@ -252,7 +252,7 @@ def test_a_console_that_comes_back(page, station):
 
 
 def test_lost_telemetry_is_a_hole_in_the_plot(page, station):
-    """The browser is told of lost samples; the curve is not drawn across them."""
+    """The browser knows of lost samples; the curve is not drawn across them."""
     page.wait("limberjack.link.held === null")
     page.ask("window.hear = limberjack.link.socket.onmessage")
     page.ask("limberjack.link.socket.onmessage = () => limberjack.link.send({ kind: 'seen' })")  # lost, yet confirmed

@@ -193,7 +193,7 @@ def hear_alarm(ear: Ear, fits: Callable[[dict[str, Any]], object]) -> dict[str, 
             return found
 
 
-def test_alarms_are_told(serve, dock):
+def test_alarms_are_reported(serve, dock):
     limit = Alarm("command.elbow", critical=Bounds(-0.5, 0.5))
     with serve(dataclasses.replace(dock, alarms=(limit,)), rate_hz=100.0) as bench, bench.ask.live() as ear:
         assert ear.hear("hello")["alarms"] == []

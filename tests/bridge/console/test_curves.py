@@ -51,7 +51,7 @@ def test_extremes_and_ends_are_among_the_points(values, at_once):
     assert min(shown) == min(values)
 
 
-def test_gaps_are_counted_until_they_are_told():
+def test_gaps_are_counted_until_they_are_reported():
     envelope = Envelope(2)
     for k, gap in enumerate((0, 3, 0, 2)):
         envelope.add(sample(k, 1.0, gap))

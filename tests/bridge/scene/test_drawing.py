@@ -240,7 +240,7 @@ def test_meshes_are_found_beside_the_model_and_in_packages(tmp_path, monkeypatch
     assert find_mesh(str(source), str(source)) is None, "a file that is not a mesh is never given away"
 
 
-def test_a_mesh_that_is_not_there_is_told_and_a_body_is_not_left_without_looks(tmp_path):
+def test_a_mesh_that_is_not_there_is_reported_and_a_body_is_not_left_without_looks(tmp_path):
     path = tmp_path / "one.yaml"
     path.write_text(BODY + "shapes:\n  - {body: body, type: mesh, file: gone.stl}\n")
     drawing = Drawing(lj.load(path))
@@ -252,7 +252,7 @@ def test_a_mesh_that_is_not_there_is_told_and_a_body_is_not_left_without_looks(t
     assert [each.body for each in drawing.surfaces].count(0) == 0
 
 
-def test_more_than_a_browser_draws_is_left_out_and_told(monkeypatch):
+def test_more_than_a_browser_draws_is_left_out_and_reported(monkeypatch):
     monkeypatch.setattr("limberjack.bridge.scene.drawing._MOST_POINTS", 1000)
     drawing = Drawing(lj.load(EXAMPLES / "cassini.yaml"))
     assert drawing.warnings == ["only some shapes are drawn: all have more than 1000 points"]

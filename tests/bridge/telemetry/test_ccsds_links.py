@@ -245,7 +245,7 @@ def test_faults_of_a_bench_begin_and_end_by_telecommand(folder, files, tmp_path)
         run.end()
 
 
-def test_wrong_telecommands_are_refused_and_told(dock, endpoint, files, tmp_path):
+def test_wrong_telecommands_are_refused_and_reported(dock, endpoint, files, tmp_path):
     """Nothing changes; the reason comes as a packet and to all outlets. Bytes that are no telecommand get no packet."""
     with (
         over_udp(dock, endpoint, files / "packets.yaml", tmp_path, mode="lockstep") as (ground, plan, recorder, _),

@@ -252,7 +252,7 @@ def test_an_end_while_telecommands_are_taken(ear, arm, tmp_path):
     outlet.close()
 
 
-def test_a_sender_that_was_silent_begins_anew(monkeypatch):
+def test_a_sender_that_was_silent_begins_again(monkeypatch):
     listed = sources.Sources(None, Path())
 
     def admitted(count: int, peer: str = "a") -> int:

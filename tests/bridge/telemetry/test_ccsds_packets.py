@@ -114,7 +114,7 @@ def test_space_packet_parser_reads_the_engines_numbers_bit_by_bit(dock, dictiona
     assert {id for id, bits in seen if bits == 64} == set(dictionary.places) - {"time"}
 
 
-def test_exported_xtce_is_valid_and_tells_units_and_alarms(dictionary, vocabulary, tmp_path):
+def test_exported_xtce_is_valid_and_gives_units_and_alarms(dictionary, vocabulary, tmp_path):
     limits = {"low": -2.0, "warning": (-1.5, 1.5), "critical": (-math.inf, 1.75)}
     limited = tuple(replace(each, **limits) if each.id == "q.elbow" else each for each in dictionary)
     file = tmp_path / "dock.xml"

@@ -203,7 +203,7 @@ def test_a_restart_of_the_engine_is_no_flood_of_refusals(arm, endpoint):
     context.__exit__(None, None, None)
 
 
-def test_a_flood_of_refusals_is_told_in_part(served_dock):
+def test_a_flood_of_refusals_is_reported_in_part(served_dock):
     running, recorder = served_dock
     recorder.notices.clear()
     for _ in range(200):

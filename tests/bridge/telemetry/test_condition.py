@@ -112,8 +112,8 @@ def test_a_reset_counts_again():
     assert heard.state() == "live"
 
 
-def test_the_gateway_tells_of_an_engine_that_is_stopped_killed_and_stepped(arm, endpoint):
-    """As an operator meets them: frozen, resumed, killed; what went silent is told once."""
+def test_the_gateway_reports_an_engine_that_is_stopped_killed_and_stepped(arm, endpoint):
+    """As an operator meets them: frozen, resumed, killed; what went silent is reported once."""
     recorder = Recorder()
     settings = Settings(endpoint="tcp://127.0.0.1:*", mode="free-running", rate_hz=100.0)
     with EngineProcess(arm, settings) as process, gateway(process.endpoints.request, recorder) as running:
@@ -121,10 +121,10 @@ def test_the_gateway_tells_of_an_engine_that_is_stopped_killed_and_stepped(arm, 
         until(lambda: len(recorder.samples) > 150, "no steady flow")  # frozen while it answers, it would be gone
         os.kill(process.pid, signal.SIGSTOP)
         until(lambda: running.condition().state == "stale", "not stale")
-        until(lambda: recorder.texts("link"), "nobody is told of the silence")
+        until(lambda: recorder.texts("link"), "no notice of the silence")
         os.kill(process.pid, signal.SIGCONT)
         until(lambda: running.condition().current, "not live again")
-        until(lambda: "the engine sends again." in recorder.texts("link"), "nobody is told of its end")
+        until(lambda: "the engine sends again." in recorder.texts("link"), "no notice of its end")
         process.kill()
         until(lambda: running.condition().state == "gone", "not gone")
     with engine(arm, endpoint, mode="lockstep"), gateway(endpoint) as running:

@@ -114,7 +114,7 @@ def test_the_command_writes_what_the_format_makes(export, subject, model, tmp_pa
     assert str(tmp_path / "out") in capsys.readouterr().out
 
 
-def test_the_suffix_tells_the_format_where_it_can(model, tmp_path, capsys):
+def test_the_suffix_gives_the_format_where_it_can(model, tmp_path, capsys):
     assert main(["dictionary", str(model), "-o", str(tmp_path / "page.md")]) == 0
     assert main(["dictionary", str(model)]) == 0
     assert (tmp_path / "page.md").read_text(encoding="utf-8") in capsys.readouterr().out

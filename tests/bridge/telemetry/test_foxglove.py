@@ -1,4 +1,4 @@
-"""What Foxglove gets: read by a client of its WebSocket protocol, decoded with the schemas that it is told."""
+"""What Foxglove gets: read by a client of its WebSocket protocol, decoded with the schemas that it receives."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def test_events_that_were_lost(arm, endpoint):
         assert server.service.parameters_set == 100
 
 
-def test_of_many_notices_the_number_is_told():
+def test_of_many_notices_the_number_is_reported():
     limiter = Limiter(3)
     assert [limiter.admits("overrun") for _ in range(5)] == [True] * 3 + [False] * 2
     assert limiter.admits("trip")
@@ -169,7 +169,7 @@ def test_an_engine_with_keys(arm, endpoint, folder):
 
 
 def test_a_gateway_whose_key_may_only_read(arm, endpoint, folder):
-    """It shows everything, its orders are refused, and what happens to keys and connections is told in words."""
+    """It shows everything, its orders are refused, and notices say in words what happens to keys and connections."""
     recorder, keys = Recorder(), folder / "keys"
     keygen(keys, ("client",), "read")
     with engine(arm, endpoint, keys=keys), gateway(endpoint, recorder, keys=keys) as running:
@@ -179,7 +179,7 @@ def test_a_gateway_whose_key_may_only_read(arm, endpoint, folder):
                 running.commander.execute(order, Actor("test", "a", "operator"))
             assert refused.value.code == "role"
         keygen(keys, ("late",), "command")
-        until(lambda: any("keys changed: added late" in n.text for n in recorder.notices), "nothing is told of the key")
+        until(lambda: any("keys changed: added late" in n.text for n in recorder.notices), "no notice of the key")
         reader = running.session().client
         assert reader.state().step >= 0
 
@@ -335,7 +335,7 @@ def test_an_outlet_that_opens_but_never_works_is_opened_less_and_less_often(monk
 
 
 def test_an_outlet_that_is_added_while_the_model_changes():
-    """It was not among those that are told to open again."""
+    """It was not among those that are asked to open again."""
     made, recorder = Gateway("ipc:///nowhere"), Recorder()
     time = (Quantity("time", "time", "s", ""),)
     old, new = (SimpleNamespace(dictionary=Dictionary(name, name, time)) for name in ("old", "new"))

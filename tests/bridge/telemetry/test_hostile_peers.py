@@ -192,7 +192,7 @@ def test_who_sends_foxglove_without_end_is_ended(viewed: Foxglove):
 # ---- packets over TCP
 
 
-def test_connections_turned_away_from_packets_are_told_together(monkeypatch: pytest.MonkeyPatch):
+def test_connections_turned_away_from_packets_are_reported_together(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(tcp_server, "_TOLD_S", 3600.0)  # a slow machine takes long to turn all of them away
     told: list[str] = []
     server = TcpServer(Address("127.0.0.1", 0), None, told.append)

@@ -33,7 +33,7 @@ def running(far, tmp_path_factory):
         yield made.commander, recorder, client
 
 
-def test_numbers_are_those_of_the_engine_and_nothing_is_changed_or_told(running):
+def test_numbers_are_those_of_the_engine_and_nothing_is_changed_or_reported(running):
     commander, recorder, client = running
     client.command({"elbow": 0.5})
     client.release()
@@ -121,7 +121,7 @@ def test_the_distance_of_a_loop_is_the_engines_own(far, running):
         assert distance["brake"] == 0.0
 
 
-def test_a_loop_that_was_told_to_close_waits_for_its_reach(running):
+def test_a_loop_that_was_asked_to_close_waits_for_its_reach(running):
     commander, _, client = running
     found = LoopStates(commander._session())
 

@@ -190,7 +190,7 @@ def test_a_model_that_does_not_move_has_an_empty_model():
     assert "0 states" in str(model)
 
 
-def test_the_table_tells_what_it_is_about():
+def test_the_table_says_what_it_is_about():
     text = str(lj.linearize(cart(), tau=[4.0]))
     assert "2 states, 1 inputs, 3 outputs" in text
     assert "no equilibrium: d(slide)/dt = 0, d(slide.rate)/dt = 2" in text
@@ -198,7 +198,7 @@ def test_the_table_tells_what_it_is_about():
     assert "equilibrium\n" in str(lj.linearize(cart()))
 
 
-def test_misuse_is_told():
+def test_misuse_is_reported():
     system = cart(actuators=(Actuator("push", "slide"),))
     with pytest.raises(ArgumentError, match="both tau and command"):
         lj.linearize(system, tau=[0.0], command=[0.0])

@@ -23,7 +23,7 @@ def kinetic(sim: lj.Simulation) -> float:
     return float(sim.output["energy.kinetic"])
 
 
-def test_an_impact_tells_what_it_took(sim):
+def test_an_impact_says_what_it_took(sim):
     sim.step(20)
     before, momentum, q = kinetic(sim), sim.output["momentum"], sim.q
     frames = [sim.dynamics.pose(name, sim.q) for name in ("arm", "target")]
@@ -242,7 +242,7 @@ def test_the_last_loop_that_opens_carries_nothing_more():
 
 
 def test_a_loop_that_stays_open_is_named(sim):
-    """The rod is told to be 5 cm long; the slider runs a metre beside its end."""
+    """The rod is given as 5 cm long; the slider runs a metre beside its end."""
     sim.command["rod.position"] = -1.2
     time = sim.time
     with pytest.raises(lj.SimulationError, match=r"loop 'rod' cannot be closed again, .* are left in the step after t"):

@@ -145,7 +145,7 @@ def test_a_foreign_library_is_refused_by_name(tmp_path):
         Library(named(tmp_path, other.read_bytes()))
 
 
-def test_a_processor_that_runs_no_level_is_told():
+def test_a_processor_that_runs_no_level_is_reported():
     with pytest.raises(LibraryError, match=r"this processor does not run code of level v9"):
         Library(entries().path, level="v9")
 

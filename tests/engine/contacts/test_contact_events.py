@@ -49,7 +49,7 @@ def test_speeds_are_those_of_the_points_that_touch(tmp_path):
     assert event.speed == pytest.approx(-(d @ [-3.0, 0.4]) / 0.2, abs=3e-3)
 
 
-def test_a_lift_off_tells_how_long_and_how_hard(tmp_path):
+def test_a_lift_off_says_how_long_and_how_hard(tmp_path):
     """A spring floor, m d²δ/dt² = -k δ without gravity: half a period π √(m/k), at most v √(k m)."""
     k, mass, speed, dt = 1e4, 1.0, 0.5, 1e-4
     law = f"{{name: bounce, first: floor, second: ball, stiffness: {k}}}"

@@ -367,7 +367,7 @@ NO_TABLES = {
 
 
 @pytest.mark.parametrize("name", NO_TABLES)
-def test_what_is_no_table_of_heights_is_told_in_plain_words(tmp_path, name):
+def test_what_is_not_a_table_of_heights_is_reported_in_plain_words(tmp_path, name):
     content, text = NO_TABLES[name]
     if isinstance(content, bytes):
         (tmp_path / name).write_bytes(content)

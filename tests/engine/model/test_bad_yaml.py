@@ -117,7 +117,7 @@ def test_error_names_line_field_and_remedy(old, new, line, field, words, tmp_pat
     assert error.remedy
 
 
-def test_several_findings_are_told_together(tmp_path):
+def test_several_findings_are_reported_together(tmp_path):
     path = tmp_path / "arm.yaml"
     path.write_text(ARM.replace("mass: 12.0", "mass: -1").replace("axis: [0, 0, 2]", "axis: [0, 0]"))
     with pytest.raises(ModelError, match=r"bodies\[1\]\.mass.*also .*bodies\[1\]\.hinge\.axis: 2 entries"):

@@ -190,7 +190,7 @@ def test_a_long_list_of_wrong_entries_is_not_checked_to_its_end(group):
 
 
 def test_places_in_long_lists_are_right(tmp_path):
-    """A mistake behind the first portion is told at its own line."""
+    """The error for a mistake behind the first portion names its own line."""
     good = "- {name: b%d, mass: 1, inertia: {xx: 1, yy: 1, zz: 1}, hinge: {type: free, parent: world}}\n"
     text = f"{HEAD}bodies:\n" + "".join(good % i for i in range(777)) + "- {name: x, mass: heavy}\n"
     path = tmp_path / "m.yaml"
@@ -249,7 +249,7 @@ def chain_of_mimics(last: str) -> str:
     return f'<robot name="r">{links}{joints}</robot>'
 
 
-def test_long_circles_are_found_and_told_in_short(tmp_path):
+def test_long_circles_are_found_and_reported_briefly(tmp_path):
     (tmp_path / "m.urdf").write_text(chain_of_mimics("j1"))
     with pytest.raises(ModelError, match=r"circle: j1 → j2 .*\(\d+ more\).* → j1\.") as caught:
         lj.load(tmp_path / "m.urdf")
@@ -261,7 +261,7 @@ def test_long_circles_are_found_and_told_in_short(tmp_path):
     assert len(str(caught.value)) < 500
 
 
-def test_warnings_are_told_in_short(tmp_path):
+def test_warnings_are_reported_briefly(tmp_path):
     """Unknown elements by kind, and of all findings the first hundred."""
     links = "".join(
         f'<link name="l{i}"><inertial><mass value="1"/><inertia ixx="9" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'

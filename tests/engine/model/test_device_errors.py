@@ -40,7 +40,7 @@ WRONG = [
 @pytest.mark.parametrize(
     ("right", "wrong", "cause", "remedy"), WRONG, ids=[wrong or right for right, wrong, *_ in WRONG]
 )
-def test_a_wrong_field_is_told_with_line_cause_and_remedy(tmp_path, right, wrong, cause, remedy):
+def test_a_wrong_field_is_reported_with_line_cause_and_remedy(tmp_path, right, wrong, cause, remedy):
     text = MODEL.read_text(encoding="utf-8")
     assert right in text
     path = tmp_path / "wrong.yaml"

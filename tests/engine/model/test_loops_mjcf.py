@@ -180,6 +180,6 @@ def test_refused(equality, name, words, write):
     assert caught.value.remedy
 
 
-def test_what_mujoco_refuses_is_told_in_its_words(write):
+def test_what_mujoco_refuses_is_reported_in_its_words(write):
     with pytest.raises(ModelError, match="MuJoCo refuses the file"):
         read_mjcf(write('<connect body1="nobody" body2="c" anchor="0 0 0"/>'))

@@ -261,7 +261,7 @@ def test_warned_of(body, more, words, write):
         load(path, strict=True)
 
 
-def test_what_the_compiler_warns_of_is_told_and_not_logged_to_a_file(write, tmp_path, monkeypatch):
+def test_what_the_compiler_warns_of_is_reported_and_not_logged_to_a_file(write, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = write(WRAP.format(body='<joint name="a"/><joint name="c" type="ball"/>', more=""))
     with pytest.warns(ModelWarning, match="MuJoCo warns: Inertia matrix is too close to singular"):

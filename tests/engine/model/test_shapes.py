@@ -90,7 +90,7 @@ def test_an_axis_from_a_point_to_another_on_a_turned_node(load):
         ("{body: arm, type: box, size: [0, 1, 1]}", "size", ""),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(load, shape, field, text):
+def test_what_is_wrong_is_reported_with_its_line(load, shape, field, text):
     with pytest.raises(ModelError) as caught:
         load("{body: arm, type: sphere, radius: 1}", shape)
     assert text in str(caught.value)

@@ -67,7 +67,7 @@ def test_a_chain_of_mimics_starts_where_the_first_puts_it(write):
         assert sum(term.factors[0] * start[term.coordinate] for term in loop.terms) == pytest.approx(loop.offset)
 
 
-def test_a_start_beyond_the_limits_is_told(write):
+def test_a_start_beyond_the_limits_is_reported(write):
     """No position of the first joint's range, 0.2 to 1.2, puts the second one below 0.9."""
     with pytest.warns(ModelWarning, match=r"'second' starts at \d.*, outside its limits \[-9, 0\]"):
         load(write(HAND.replace('lower="-9" upper="9"', 'lower="-9" upper="0"', 1)))
@@ -134,7 +134,7 @@ def test_a_mimic_of_a_fixed_joint_is_refused(write):
         load(write(text))
 
 
-def test_the_command_line_couples_unless_told_otherwise(write, capsys):
+def test_the_command_line_couples_unless_asked_otherwise(write, capsys):
     path = str(write(HAND))
     assert main(["check", path]) == 0
     assert "0 warnings" in capsys.readouterr().out

@@ -85,7 +85,7 @@ def test_inertia_policy():
     np.testing.assert_array_equal(checked.bodies[0].inertia.about_com, BROKEN[2])
 
 
-def test_start_beyond_a_limit_is_told():
+def test_start_beyond_a_limit_is_reported():
     with pytest.warns(ModelWarning, match="'b_hinge' starts at 3, outside its limits"):
         validate(with_hinge(q0=np.array([3.0]), dofs=(Dof(lower=-1, upper=1),)))
 

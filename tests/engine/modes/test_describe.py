@@ -1,4 +1,4 @@
-"""Descriptions in YAML: what they make, and what is told about wrong ones; the command."""
+"""Descriptions in YAML: what they make, the errors for wrong ones, and the command."""
 
 from __future__ import annotations
 

@@ -245,7 +245,7 @@ def test_free_free_modes_keep_their_own_rest(tmp_path):
                                   inboard="a"), "tied to two"),
     ],
 )  # fmt: skip
-def test_faults_of_files_are_told(tmp_path, change, words):
+def test_faults_of_files_are_reported(tmp_path, change, words):
     K, M, positions = brick()
     write_brick(tmp_path, K, M, positions)
     path = change(tmp_path, K, M, positions)

@@ -123,7 +123,7 @@ def test_files_that_are_no_archives(tmp_path):
         with pytest.raises(ModelError, match="NumPy archive"):
             read_modal_data(path)
     rng = np.random.default_rng(0)
-    for _ in range(40):  # a flipped byte is told, or is where it means nothing
+    for _ in range(40):  # a flipped byte is reported, or is where it means nothing
         damaged = bytearray(content)
         damaged[rng.integers(len(content))] ^= 1 << rng.integers(8)
         path.write_bytes(damaged)

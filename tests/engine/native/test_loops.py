@@ -77,7 +77,7 @@ def test_out_of_reach(opened):
     assert model.snapshot() == before
 
 
-def test_the_impact_need_not_be_told(opened, array):
+def test_the_impact_need_not_be_given(opened, array):
     model = opened(array)
     assert model.call("lj_release", b"hold_down", None) == OK
     assert model.call("lj_attach", None, None) == BAD_ARGUMENT

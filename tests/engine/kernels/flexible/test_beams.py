@@ -178,7 +178,7 @@ def test_what_does_not_take_flexible_bodies_says_so(folder):
         (("boom.npz}", "boom.npz}\n    mass: 3.0"), "model.yaml:9.*has its mass from its modes"),
     ],
 )
-def test_mistakes_in_the_model_are_told_with_their_place(folder, change, words):
+def test_mistakes_in_the_model_are_reported_with_their_place(folder, change, words):
     with pytest.raises(lj.ModelError, match=words):
         model(folder, MODEL.replace(*change))
 

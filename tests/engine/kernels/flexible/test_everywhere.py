@@ -66,7 +66,7 @@ def limberjack(*words: str) -> int:
     return main(list(words))
 
 
-def test_info_and_check_tell_of_modes(tmp_path, capsys):
+def test_info_and_check_report_modes(tmp_path, capsys):
     path = archive(tmp_path)
     assert limberjack("info", str(path)) == 0
     told = capsys.readouterr().out

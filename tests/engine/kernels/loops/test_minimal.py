@@ -83,7 +83,7 @@ def test_the_drift_is_the_rate_of_X(kind):
     close(found, drift, scale=float(np.abs(X).max()) * 0.2)
 
 
-def test_the_condition_tells_of_dead_points():
+def test_the_condition_reports_dead_points():
     """With one freedom too: the rocker of a crank-rocker has two dead points a turn, where the crank's rate is without
     bound beside the rocker's, until the engine takes another independent velocity."""
     system = four_bar("embed")

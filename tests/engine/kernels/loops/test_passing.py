@@ -252,7 +252,7 @@ def test_the_guide_states_the_thresholds():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_many_windows_started_flat(method):
-    """2⁸ branches meet where the model is built: how many rows are independent is told by the one that it moves on."""
+    """2⁸ branches meet where the model is built: the one that it moves on says how many rows are independent."""
     system = bars.parallelogram(method, 8, 0.0, 3.0)
     vdot = lj.Dynamics(system).forward(system.q0, system.v0, np.zeros(system.nv))
     expected = bars.parallelogram_freedom(8).acceleration(0.0, 3.0)

@@ -186,7 +186,7 @@ def test_a_model_that_does_not_move_has_empty_derivatives():
     assert [a.shape for a in dynamics.inverse_derivatives(nothing, nothing, nothing)] == [(0, 0)] * 2
 
 
-def test_misuse_is_told():
+def test_misuse_is_reported():
     system = random_system(["revolute", "revolute"], np.random.default_rng(0))
     dynamics = lj.Dynamics(system)
     with pytest.raises(ArgumentError, match=r"tau has shape \(3,\)"):
