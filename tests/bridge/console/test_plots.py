@@ -113,10 +113,22 @@ def test_present_values_can_be_searched(browser, console):
     page.go("about:blank")
 
 
-def test_a_table_of_limits_on_one_side(browser, console):
-    """Open MCT's own table: `engine.running` has a limit below alone."""
+#: a table of Open MCT's own, as an operator may make one, of the quantity KEY
+OWN_TABLE = """(() => {
+  const place = { namespace: '', key: 'own' }, member = limberjack.objects['KEY'].identifier;
+  const table = { identifier: place, type: 'LadTable', name: 'own', composition: [member], configuration: {} };
+  const element = document.body.appendChild(document.createElement('div'));
+  const view = openmct.objectViews.get(table, [table])[0].view(table, [table]);
+  view.show(element, false, { renderWhenVisible: (draw) => draw() });
+})()"""
+
+
+def test_tables_of_limits_on_one_side(browser, console):
+    """The console's table and Open MCT's own: `engine.running` has a limit below alone."""
     _, made = console
     page = opened(browser, made, 1280, 720, HEALTH)
+    page.wait("document.querySelector('.lj-values')?.textContent.includes('1 … ∞')")
+    page.ask(OWN_TABLE.replace("KEY", "engine.running"))
     page.wait("document.querySelector('.c-lad-table')?.textContent.includes('1 → ∞')")
     assert page.faults == []
     page.go("about:blank")

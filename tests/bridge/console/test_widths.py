@@ -63,7 +63,7 @@ def test_a_long_list_can_be_searched(browser, console):
 
 def test_the_table_of_the_engines_health_shows_its_values(browser, console):
     page = opened(browser, console, 1600, 1000, "#/browse/limberjack:root/limberjack:health")
-    page.wait("document.querySelectorAll('.js-lad-table__body__row').length >= 10")
-    page.wait("[...document.querySelectorAll('.js-lad-table__body__row td')].some(e => Number(e.textContent) > 0)")
+    page.wait("document.querySelectorAll('.lj-values tbody tr').length >= 10")
+    page.wait("[...document.querySelectorAll('.lj-values tbody td.lj-value')].some(e => Number(e.textContent) > 0)")
     assert "Unknown Type" not in page.ask("document.body.innerText")
     page.shoot(PICTURES / "health.png")
