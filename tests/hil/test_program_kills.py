@@ -69,9 +69,10 @@ class Killer:
         (servo,), log = self.executive.devices, self.executive.log
         self._until(lambda: servo.device.link.received > 20)
         time.sleep(self._pause)
-        told = len(log.of("trip"))  # a machine that stood still may have tripped it before; it has recovered since
         os.kill(self.pid, signal.SIGKILL)
-        self._until(lambda: len(log.of("trip")) > told)
+        self._until(lambda: any(event.source == "servo_program" for event in list(log.events)))
+        # a machine that stood still may have tripped the watchdog before; commands came after that
+        self._until(lambda: any(event.time > servo.device.link.last_time for event in log.of("trip")))
         time.sleep(0.02)
         self.executive.stop("noticed.")
 
