@@ -127,6 +127,7 @@ function row(desk, entry, object) {
   const value = make('td', { textContent: `${formatNumber(entry.value)} ${unit}` });
   value.dataset.id = entry.id;
   value.dataset.unit = unit;
+  if (entry.severity) Object.assign(value.dataset, { low: range.low ?? -Infinity, high: range.high ?? Infinity });
   const since = make('td', { textContent: clockTime(entry.utc), title: 'since, UTC' });
   const state = make('td', { className: 'lj-state' }, make('span', { textContent: stateOf(entry) }), ...desk.buttons(entry));
   const cells = [make('th', { textContent: entry.id }), value, make('td', { textContent: limits.join(' … ') }), since, state];
@@ -151,10 +152,14 @@ function shelf(desk, entry) {
   return make('tr', { className: 'lj-shelved' }, make('th', { textContent: entry.id }), now, state);
 }
 
-/** Write the newest values into the cells. */
-function refresh(list, link) {
+/** Write the newest values into the cells, and which of them are back within the limits that their alarm is about. */
+export function refresh(list, link) {
   for (const cell of list.querySelectorAll('td[data-id]')) {
-    const datum = link.newest.get(cell.dataset.id);
-    if (datum && datum.value !== null) cell.textContent = `${formatNumber(datum.value)} ${cell.dataset.unit}`;
+    const value = link.newest.get(cell.dataset.id)?.value ?? null;
+    if (value === null) continue;
+    const { unit, low, high } = cell.dataset;
+    const back = value >= Number(low) && value <= Number(high);
+    cell.textContent = `${formatNumber(value)} ${unit}${back ? ' (within)' : ''}`;
+    cell.title = back ? 'within these limits; the alarm ends after 5 s of that' : '';
   }
 }

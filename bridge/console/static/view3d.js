@@ -50,7 +50,8 @@ class View {
     this.renderer.setSize(window.innerWidth, window.innerHeight, false);
     this.camera.aspect = window.innerWidth / window.innerHeight;
     this.camera.updateProjectionMatrix();
-    this.drawn = null;
+    [this.drawn, this.last] = [null, 0];
+    this.draw(); // at once: a new size empties the canvas
   }
 
   /** Show a model, given as the text of its scene. If the view already shows it, nothing changes. */

@@ -181,6 +181,21 @@ def test_an_alarm_turns_red_and_goes(page, station):
     page.wait(f"{indicator}.includes('critical') === ({count} > 0)")
 
 
+WITHIN = """import('/static/alarms.js').then(({ refresh }) => {
+  const list = document.createElement('table');
+  list.innerHTML = '<tr><td data-id="a" data-unit="rad" data-low="-Infinity" data-high="0.5"></td></tr>';
+  return [0.7, 0.4].map((value) => {
+    refresh(list, { newest: new Map([['a', { value }]]) });
+    return list.textContent;
+  });
+})"""
+
+
+def test_an_alarm_whose_value_is_back_says_so(page):
+    """Until it falls, 5 s later, a red row would show a value within the limits beside it."""
+    assert page.ask(WITHIN) == ["0.7 rad", "0.4 rad (within)"]
+
+
 def test_how_late_a_browser_is(page, station):
     """Ages of the newest samples when the page has them and when it has drawn them, kept, not judged."""
     page.ask(

@@ -146,13 +146,9 @@ def test_a_browser_draws_what_moves_and_bends(serve, browser):
         assert view.page.faults == []
 
 
-#: colours of the canvas, drawn as it is between a new scene and its first state: the camera stands in the origin
-EARLY = """(() => {
-  const text = view.text;
-  view.text = '';
-  view.show(text);
-  view.camera.position.set(0, 0, 0);
-  view.renderer.render(view.scene, view.camera);
+#: how many colours the canvas has
+COLOURS = """(() => {
+  ACTION
   const gl = view.renderer.getContext(), [width, height] = [gl.drawingBufferWidth, gl.drawingBufferHeight];
   const pixels = new Uint8Array(4 * width * height);
   gl.readPixels(0, 0, width, height, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
@@ -160,14 +156,25 @@ EARLY = """(() => {
 })()"""
 
 
+#: drawn as it is between a new scene and its first state: the camera stands in the origin
+EARLY = """
+  const text = view.text;
+  view.text = '';
+  view.show(text);
+  view.camera.position.set(0, 0, 0);
+  view.renderer.render(view.scene, view.camera);
+"""
+
+
 @pytest.mark.long
-def test_nothing_is_drawn_before_the_first_state(serve, browser):
+def test_a_new_size_leaves_no_empty_canvas_and_a_new_model_no_view_from_within(serve, browser):
     system = lj.load(EXAMPLES / "solar_satellite.yaml")
     with serve(system, mode="lockstep") as bench, Client(bench.gateway.endpoint) as stepper:
         view = Shown(browser.open(f"http://127.0.0.1:{bench.console.port}/view"))
         view.wait_for(stepper.step(1))
         assert view.page.ask("view.world.root.visible")
-        assert view.page.ask(EARLY) == 1
+        assert view.page.ask(COLOURS.replace("ACTION", "view.resize();")) > 10
+        assert view.page.ask(COLOURS.replace("ACTION", EARLY)) == 1
         view.wait_for(stepper.step(1))
         assert view.page.ask("view.world.root.visible")
 
