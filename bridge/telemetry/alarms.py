@@ -98,7 +98,7 @@ class Alarms:
     def _wait(self, now_ns: int) -> None:
         """Set when alarms whose newest severity is lower fall, and to what."""
         low, waits = self._newest < self._level, self._fall_ns != _NEVER
-        self._lower = np.where(low & waits, np.maximum(self._lower, self._newest), self._newest)
+        self._lower = np.where(waits, np.maximum(self._lower, self._newest), self._newest)
         self._fall_ns = np.where(low, np.where(waits, self._fall_ns, now_ns + FALL_NS), _NEVER)
         self._next_ns = int(self._fall_ns.min())
 

@@ -44,8 +44,7 @@ def _missing(found: Findings) -> Iterator[str]:
 
 def _why(found: Findings, verdict: str) -> list[list[str]]:
     """The tests of a verdict, each once, and why."""
-    shown = [one for tests in [*found.models.values(), *found.promises.values()] for one in tests]
-    tests = {one.test: one for one in shown if one.verdict == verdict}
+    tests = {one.test: one for one in found.tests if one.verdict == verdict}
     return [[test_name(one.test), escaped(one.why)] for one in tests.values()]
 
 

@@ -68,9 +68,14 @@ class Findings:
         return worst(shown.verdict for shown in (self.models.get(name) or self.promises[name]))
 
     @property
+    def tests(self) -> list[Shown]:
+        """The tests of all models, then of all promises; one that several name comes several times."""
+        return [shown for tests in [*self.models.values(), *self.promises.values()] for shown in tests]
+
+    @property
     def reasons(self) -> list[str]:
         """Why the report does not pass: a line for each of the first twenty tests, and how many more there are."""
-        every = {shown.test: shown for tests in [*self.models.values(), *self.promises.values()] for shown in tests}
+        every = {shown.test: shown for shown in self.tests}
         short = [shown for shown in every.values() if shown.verdict in (FAILED, INCOMPLETE)]
         lines = [f"{shown.verdict}: {shown.test}: {shown.why}" for shown in short]
         chosen = [f"tests were chosen by name: {self.restricted}"] if self.restricted else []

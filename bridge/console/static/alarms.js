@@ -160,6 +160,6 @@ export function refresh(list, link) {
     const { unit, low, high } = cell.dataset;
     const back = value >= Number(low) && value <= Number(high);
     cell.textContent = `${formatNumber(value)} ${unit}${back ? ' (within)' : ''}`;
-    cell.title = back ? 'within these limits; the alarm ends after 5 s of that' : '';
+    cell.title = back ? 'within these limits again; the alarm falls if it stays there' : '';
   }
 }
