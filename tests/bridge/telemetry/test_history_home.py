@@ -199,7 +199,9 @@ while not {"q.shoulder", "q.j1"} <= {*gateway.commander.desk.entries()}:
 alice = Actor("console", "alice", "operator")
 gateway.commander.execute(Order("acknowledge", "q.shoulder"), alice)
 gateway.commander.execute(Order("shelve", "q.j1", 3600.0, reason="a test"), alice)
-while len(gateway.history.notices(0, 2**62, what="orders")) < 2:
+def kept(what):
+    return gateway.history.notices(0, 2**62, what=what)
+while len(kept("orders")) < 2 or sum(each.kind == "alarm" for each in kept("alarms")) < 2:
     pass
 print("done", flush=True)
 sys.stdin.read()
