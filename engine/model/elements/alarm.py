@@ -10,10 +10,10 @@ from limberjack.engine.files.schema_values import Name, Number
 from limberjack.engine.model.elements.facts import Fact
 
 _SIGNAL = (
-    "name of a quantity, as `q.`*coordinate*, `v.`…, `tau.`…, `output.`…, `command.`…, `energy.total`; or a pattern of "
-    "names with `*` and `?`. `limberjack info MODEL --signals` lists them"
+    "name of a quantity (`q.`*coordinate*, `v.`…, `tau.`…, `output.`…, `command.`…, `energy.total`), or a pattern of "
+    "names with `*` and `?`. `limberjack info MODEL --signals` lists the names"
 )
-_CRITICAL = "critical outside these; they enclose the limits of the warning"
+_CRITICAL = "limits outside which the alarm is critical; they must enclose the warning limits"
 _UNIT = "of the quantity"
 
 
@@ -36,7 +36,7 @@ class Alarm:
     """Limits beyond which a quantity of the running model is in alarm."""
 
     signal: Annotated[Name, Fact(_SIGNAL)]
-    warning: Annotated[Bounds, Fact("warning outside these", _UNIT, "none")] = Bounds()
+    warning: Annotated[Bounds, Fact("limits outside which the alarm is a warning", _UNIT, "none")] = Bounds()
     critical: Annotated[Bounds, Fact(_CRITICAL, _UNIT, "none")] = Bounds()
     where: str = field(default="", compare=False)
 

@@ -28,8 +28,11 @@ Matrix6 = Annotated[
     Annotated[_Six, Tag("diagonal")] | Annotated[list[_Six], Bounds(min_length=6, max_length=6), Tag("matrix")],
     Discriminator(_shape),
 ]
-_ROWS = "for [turns about x, y, z; shifts along x, y, z] in the axes of `from`: six numbers, or a symmetric 6×6 matrix"
-_FROM = "a body or node: bushings are at rest where both frames coincide"
+_ROWS = (
+    "for [rotations about x, y, z; displacements along x, y, z] in the axes of `from`: six numbers, or a symmetric "
+    "6×6 matrix"
+)
+_FROM = "a body or node; the bushing has no force where the frames of `from` and `to` coincide"
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +42,13 @@ class Bushing(Element):
     TABLE, SAID = "bushing", "bushings"
     name: Annotated[Name, Fact("unique among bushings")]
     first: Annotated[Name, Fact(_FROM, column=at.BU_FIRST, key="from", aims="node")]
-    second: Annotated[Name, Fact("the other one", column=at.BU_SECOND, key="to", aims="node")]
+    second: Annotated[Name, Fact("the other body or node", column=at.BU_SECOND, key="to", aims="node")]
     stiffness: Annotated[np.ndarray, Fact(f"{_ROWS}", "N·m/rad, N/m, N, N/rad", "", at.BU_STIFFNESS, given=Matrix6)] = (
         field(default_factory=lambda: np.zeros(6))
     )
     damping: Annotated[
-        np.ndarray, Fact("of their rates, in the same order", "N·m·s/rad, N·s/m, …", "", at.BU_DAMPING, given=Matrix6)
+        np.ndarray,
+        Fact("damping of these motions, in the same order", "N·m·s/rad, N·s/m, …", "", at.BU_DAMPING, given=Matrix6),
     ] = field(default_factory=lambda: np.zeros(6))
     where: str = field(default="", compare=False)
 

@@ -15,8 +15,8 @@ from limberjack.engine.tables import elements as at
 _PARAMETER = "gravitational parameter"
 _MU = "Give a number > 0, m³/s²; 3.986004418e14 for Earth"
 _GRADIENT = (
-    "the field's gradient across each body counts: gravity-gradient torque, its small force (of the order of the "
-    "body's size by the distance, squared), and forces on the modes of flexible bodies"
+    "include the field's gradient across each body: gravity-gradient torque, the small force that goes "
+    "with it (relative size: body size over distance, squared), and forces on the modes of flexible bodies"
 )
 
 
@@ -27,9 +27,9 @@ class CentralGravity:
     mu: Annotated[
         Positive, Fact("gravitational parameter", "m³/s²", "", at.CE_MU, None, "gravitational parameter", _MU)
     ]
-    position: Annotated[np.ndarray, Fact("of the centre, in the inertial frame", "m", "", at.CE_P, given=Vector3)] = (
-        field(default_factory=lambda: np.zeros(3))
-    )
+    position: Annotated[
+        np.ndarray, Fact("centre of attraction, in the inertial frame", "m", "", at.CE_P, given=Vector3)
+    ] = field(default_factory=lambda: np.zeros(3))
     gradient: Annotated[bool, Fact(_GRADIENT, column=at.CE_GRADIENT)] = True
 
     def check(self, fail: Fail) -> None:

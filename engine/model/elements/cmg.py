@@ -30,13 +30,13 @@ from limberjack.engine.model.system import Body, Inertia, Pose
 
 #: largest cosine between the gimbal axis and the rotor axis
 SQUARE = 1e-6
-_ROTOR = "at gimbal angle 0, in its frame, at right angles to the gimbal axis (cosine within 1e-6)"
+_ROTOR = "rotor axis at gimbal angle 0, in the same frame, at right angles to the gimbal axis (cosine within 1e-6)"
 _INERTIA = (
-    "of gimbal and rotor together about their centre of mass, which is the frame's origin, in its axes: "
+    "inertia of gimbal and rotor together, in the frame's axes about its origin, which is their centre of mass: "
     "matrix or xx, yy, zz, xy, xz, yz"
 )
 _MODE = (
-    "`rate`: the command is the gimbal rate, rad/s, held by `gain` (command − rate), *name*`.torque` is added. "
+    "`rate`: the command is the gimbal rate, rad/s; the torque is `gain` (command − rate) + *name*`.torque`. "
     "`torque`: the command is the torque on the gimbal, N·m"
 )
 
@@ -50,25 +50,29 @@ class Cmg(Device):
     """
 
     SAID = "CMG"
-    name: Annotated[Name, Fact("of its body, hinge, coordinate, drive and rotor; name of the main command")]
+    name: Annotated[Name, Fact("name of the CMG, its body, hinge, coordinate, drive, rotor and main command")]
     body: Annotated[Name, Fact(CARRIER)]
-    gimbal_axis: Annotated[np.ndarray, Fact("in its frame; its length does not matter", given=Vector3)]
+    gimbal_axis: Annotated[
+        np.ndarray, Fact("gimbal axis in the CMG's frame; its length does not matter", given=Vector3)
+    ]
     rotor_axis: Annotated[np.ndarray, Fact(_ROTOR, given=Vector3)]
-    momentum: Annotated[Number, Fact("of the rotor, along `rotor_axis`; may be negative", "N·m·s")]
-    mass: Annotated[Positive, Fact("of gimbal and rotor together", "kg")]
+    momentum: Annotated[Number, Fact("rotor momentum along `rotor_axis`; may be negative", "N·m·s")]
+    mass: Annotated[Positive, Fact("mass of gimbal and rotor together", "kg")]
     inertia: Annotated[np.ndarray, Fact(_INERTIA, "kg·m²", given=InertiaMatrix)]
     pose: Pose = field(default_factory=Pose)
     mode: Annotated[str, Fact(_MODE, given=Literal["rate", "torque"])] = "rate"
-    gain: Annotated[NonNegative, Fact("> 0 in mode `rate`, refused in the other", "N·m·s/rad")] = 0.0
-    max_torque: Annotated[Positive, Fact("of the gimbal's motor, cut there", "N·m", "no limit")] = math.inf
-    max_rate: Annotated[Positive, Fact("where the motor no longer accelerates the gimbal", "rad/s", "no limit")] = (
-        math.inf
-    )
-    damping: Annotated[NonNegative, Fact("viscous, of the gimbal's bearing", "N·m·s/rad")] = 0.0
+    gain: Annotated[NonNegative, Fact("> 0 with `mode: rate`, not allowed with `mode: torque`", "N·m·s/rad")] = 0.0
+    max_torque: Annotated[
+        Positive, Fact("largest torque of the gimbal motor; larger commands are clipped", "N·m", "no limit")
+    ] = math.inf
+    max_rate: Annotated[
+        Positive, Fact("rate at which the motor stops accelerating the gimbal", "rad/s", "no limit")
+    ] = math.inf
+    damping: Annotated[NonNegative, Fact("viscous damping of the gimbal's bearing", "N·m·s/rad")] = 0.0
     friction: Annotated[NonNegative, Fact("Coulomb friction of the gimbal's bearing", "N·m")] = 0.0
     friction_rate: Annotated[Positive, Fact(FRICTION_RATE, "rad/s")] = 0.01
     angle: Annotated[Number, Fact("initial gimbal angle", "rad")] = 0.0
-    rate: Annotated[Number, Fact("initial; of `mode: rate` the first command too", "rad/s")] = 0.0
+    rate: Annotated[Number, Fact("initial gimbal rate; with `mode: rate` also the initial command", "rad/s")] = 0.0
     where: str = ""
 
     def parts(self, locate: Locate = plain_locate) -> Parts:

@@ -21,14 +21,14 @@ Shapes = Annotated[
 #: 1e9 N at a depth of 1 µm; beyond the digits of a number, with 1e24 and 1 kg at 1 kHz, a depth no longer gives a force
 STIFFEST = 1e15
 _Stiffness = Annotated[float, Bounds(ge=0, le=STIFFEST)]
-_STIFFNESS = "of the shapes where they touch; 0: nearly rigid, whatever the bodies weigh"
+_STIFFNESS = "stiffness k at each point of contact; 0: nearly rigid, whatever the mass of the bodies"
 _STIFFER = f"Give a number from 0, which is nearly rigid, to {STIFFEST:g}"
 _EXPONENT = "p in the force k δ^p of the penetration δ, a multiple of ½: 1, or 1.5 for round shapes (Hertz)"
 _DISSIPATION = "a in the force k δ^p (1 + a dδ/dt) (Hunt and Crossley)"
-_RESTITUTION = "of nearly rigid contacts: speed after an impact over that before"
+_RESTITUTION = "speed after an impact divided by the speed before; for nearly rigid contacts only"
 
-_TORSION = "largest moment about the normal over the normal force: 2/3 µ a of a round patch of radius a (Hertz: 0.59)"
-_ROLLING = "largest moment across the normal over the normal force: the arm of rolling resistance"
+_TORSION = "largest moment about the normal, per normal force: 2/3 µ a for a round patch of radius a (Hertz: 0.59 µ a)"
+_ROLLING = "largest moment across the normal, per normal force: the arm of rolling resistance"
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,10 +37,10 @@ class Contact(Element):
 
     TABLE, SAID = "contact", "contacts"
     name: Annotated[Name, Fact("unique among contacts")]
-    first: Annotated[tuple[str, ...], Fact("names of shapes, or of one", given=Shapes)]
+    first: Annotated[tuple[str, ...], Fact("name of a shape, or a list of names", given=Shapes)]
     second: Annotated[
         tuple[str, ...],
-        Fact("the others", otherwise="those of `first` among each other", given=Shapes),
+        Fact("shapes that those of `first` can touch", otherwise="those of `first` touch each other", given=Shapes),
     ] = ()
     stiffness: Annotated[
         _Stiffness,

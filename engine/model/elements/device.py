@@ -16,8 +16,8 @@ from limberjack.engine.model.elements.rotor import Rotor
 from limberjack.engine.model.places import Locate, plain_locate
 from limberjack.engine.model.system import Body, Dof, Hinge
 
-CARRIER = "the body or node that carries it; attachment nodes of flexible bodies as well"
-FRICTION_RATE = "of the smoothed sign: friction·tanh(v/friction_rate)"
+CARRIER = "body or node that carries it; may be an attachment node of a flexible body"
+FRICTION_RATE = "rate that smooths the friction: friction·tanh(v/friction_rate)"
 
 
 @dataclass(frozen=True)

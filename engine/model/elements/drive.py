@@ -18,8 +18,8 @@ _KP = Tuned("position gain", "AngularStiffness", "LinearStiffness")
 _KD = Tuned("rate gain", "AngularDamping", "LinearDamping")
 _LIMIT = Tuned("largest force", "TorqueBound", "ForceBound", vanishes=True)
 _MAX_RATE = (
-    "at ±max_rate the force is 0 where it would drive the rate further, as the rate stands when the step looks at it: "
-    "the last step to the limit may pass it. Commanded rates of mode `velocity` are cut there"
+    "rate limit: at or beyond ±max_rate the drive gives no force that would increase the rate. It checks the rate only "
+    "when a step evaluates it, so the rate may overshoot by one step. Mode `velocity` clips its command to ±max_rate"
 )
 
 
@@ -38,16 +38,32 @@ class Actuator:
     mode: Annotated[str, Fact("see below", given=Literal["torque", "servo", "velocity"])] = "torque"
     kp: Annotated[
         NonNegative,
-        Fact("position gain; > 0 for a servo, refused for others", "N·m/rad, N/m", "", at.AC_KP, _KP, "kp", _GAINS),
+        Fact(
+            "position gain; > 0 for `servo`, not allowed in other modes",
+            "N·m/rad, N/m",
+            "",
+            at.AC_KP,
+            _KP,
+            "kp",
+            _GAINS,
+        ),
     ] = 0.0
     kd: Annotated[
         NonNegative,
-        Fact("rate gain; > 0 for velocity, refused for torque", "N·m·s/rad, N·s/m", "", at.AC_KD, _KD, "kd", _GAINS),
+        Fact(
+            "rate gain; > 0 for `velocity`, not allowed for `torque`",
+            "N·m·s/rad, N·s/m",
+            "",
+            at.AC_KD,
+            _KD,
+            "kd",
+            _GAINS,
+        ),
     ] = 0.0
     limit: Annotated[
         Positive,
         Fact(
-            "largest force; the force is clipped to ±limit",
+            "force limit: the force is clipped to ±limit",
             "N·m, N",
             "no limit",
             at.AC_LIMIT,
@@ -56,7 +72,7 @@ class Actuator:
             "Give a limit > 0, or none for no limit",
         ),
     ] = math.inf
-    initial: Annotated[Number, Fact("first main command", "as the command", remedy=_GAINS)] = 0.0
+    initial: Annotated[Number, Fact("initial main command", "as the command", remedy=_GAINS)] = 0.0
     max_rate: Annotated[
         Positive,
         Fact(
@@ -69,7 +85,7 @@ class Actuator:
             "Give a rate > 0, or none for no limit",
         ),
     ] = math.inf
-    motor: Annotated[Motor | None, Fact("[what brings the force about](#motors)", otherwise="ideal")] = None
+    motor: Annotated[Motor | None, Fact("[model of the motor](#motors)", otherwise="none: ideal")] = None
     where: str = field(default="", compare=False)
 
     @property

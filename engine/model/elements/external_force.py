@@ -16,9 +16,13 @@ class ExternalForce(Element):
 
     TABLE, SAID, COMMAND = "external_force", "external forces", at.EF_COMMAND
     name: Annotated[Name, Fact("unique among external forces; first part of the commands' names")]
-    node: Annotated[Name, Fact("the body or node at whose origin they act", column=at.EF_NODE, aims="node")]
+    node: Annotated[Name, Fact("body or node at whose origin moment and force act", column=at.EF_NODE, aims="node")]
     follows: Annotated[
-        bool, Fact("along the axes of the node, with which they turn; else inertial ones", column=at.EF_FOLLOWS)
+        bool,
+        Fact(
+            "`true`: components along the node's axes, which turn with it; `false`: along inertial axes",
+            column=at.EF_FOLLOWS,
+        ),
     ] = False
     where: str = field(default="", compare=False)
 

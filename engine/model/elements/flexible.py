@@ -10,14 +10,16 @@ from pydantic import Field as Bounds
 from limberjack.engine.files.schema_values import Listed, Name, NonNegative
 from limberjack.engine.model.elements.facts import Fact
 
-_INBOARD = "the node that the hinge holds: its frame is the body's. Modes that move it are referred to it"
-_HELD = "the node that the modes hold, else the frame of the data"
-_ATTACHMENTS = "nodes to hang on, as `<body>.<node>`; each is a node of the model, for sensors and forces too"
+_INBOARD = (
+    "node that the hinge holds; its frame is the body frame. Rigid motion that modes give this node is subtracted"
+)
+_HELD = "the node that the modes hold; without one, the frame of the data"
+_ATTACHMENTS = "nodes where other bodies, sensors and forces attach; the model names them `<body>.<node>`"
 _VARIANT = (
-    "`full`: inertia and velocity terms complete to second order in the deformation; `linearized`: constant mass "
+    "`full`: all inertia and velocity terms to second order in the deformation; `linearized`: constant mass "
     "matrix, for slow rotation"
 )
-_GEOMETRIC = "geometric stiffening, `full` only: without it a spinning beam softens instead of stiffening"
+_GEOMETRIC = "geometric stiffening (`full` only); without it a spinning beam softens instead of stiffening"
 
 
 @dataclass(frozen=True)
@@ -30,8 +32,9 @@ class Flexible:
         list[str] | None, Fact(_ATTACHMENTS, "", "the interface nodes of the file", given=Listed[Name])
     ] = None
     modes: Annotated[
-        int | None, Fact("how many, the lowest first", "", "all", given=Annotated[int, Bounds(ge=1, le=1000)])
+        int | None,
+        Fact("number of modes, lowest frequency first", "", "all", given=Annotated[int, Bounds(ge=1, le=1000)]),
     ] = None
     variant: Annotated[Literal["full", "linearized"], Fact(_VARIANT)] = "full"
     geometric: Annotated[bool, Fact(_GEOMETRIC)] = True
-    damping: Annotated[NonNegative | None, Fact("ratio of critical damping of every mode", "", "the file's")] = None
+    damping: Annotated[NonNegative | None, Fact("damping ratio of every mode", "", "from the file")] = None

@@ -17,7 +17,7 @@ from limberjack.engine.tables import plant as at
 from limberjack.engine.tables.hinge_types import ATTACHED_TYPE, HINGE_TYPES, HingeType, modal_type
 from limberjack.engine.tables.measures import POSITION
 
-_FRICTION_RATE = "rate at which friction is 76 % built up: friction·tanh(v/friction_rate)"
+_FRICTION_RATE = "rate at which friction reaches 76 % of `friction`: friction·tanh(v/friction_rate)"
 _STIFFNESS = Tuned("spring stiffness", "AngularStiffness", "LinearStiffness", 2)
 _REST = Tuned("position where the spring is at rest", *POSITION, 3)
 _DAMPING = Tuned("viscous damping", "AngularDamping", "LinearDamping", 0)
@@ -38,22 +38,22 @@ class Dof:
     20 ms.
     """
 
-    stiffness: Annotated[NonNegative, Fact("spring", _SPRING, "", at.D_STIFFNESS, _STIFFNESS)] = 0.0
-    rest: Annotated[Number, Fact("where the spring is at rest", "rad, m", "", at.D_REST, _REST)] = 0.0
+    stiffness: Annotated[NonNegative, Fact("spring stiffness", _SPRING, "", at.D_STIFFNESS, _STIFFNESS)] = 0.0
+    rest: Annotated[Number, Fact("position at which the spring has no force", "rad, m", "", at.D_REST, _REST)] = 0.0
     damping: Annotated[NonNegative, Fact("viscous damping", _DAMPER, "", at.D_DAMPING, _DAMPING)] = 0.0
     friction: Annotated[NonNegative, Fact("Coulomb friction", "N·m, N", "", at.D_FRICTION, _FRICTION)] = 0.0
     friction_rate: Annotated[Positive, Fact(_FRICTION_RATE, "rad/s, m/s", "", at.D_FRICTION_RATE)] = 0.01
     armature: Annotated[
         NonNegative, Fact("reflected rotor inertia, added to the mass matrix", "kg·m², kg", tuned=_ARMATURE)
     ] = 0.0
-    lower: Annotated[Number, Fact("below `upper`", "rad, m", _NONE, at.D_LOWER, _LOWER)] = -math.inf
-    upper: Annotated[Number, Fact("above `lower`", "rad, m", _NONE, at.D_UPPER, _UPPER)] = math.inf
+    lower: Annotated[Number, Fact("lower limit, below `upper`", "rad, m", _NONE, at.D_LOWER, _LOWER)] = -math.inf
+    upper: Annotated[Number, Fact("upper limit, above `lower`", "rad, m", _NONE, at.D_UPPER, _UPPER)] = math.inf
     limit_stiffness: Annotated[
-        Positive | None, Fact("of the one-sided spring beyond the limit", _SPRING, _CHOSEN, key="stiffness")
+        Positive | None, Fact("stiffness of the one-sided spring beyond the limit", _SPRING, _CHOSEN, key="stiffness")
     ] = None
-    limit_damping: Annotated[
-        NonNegative | None, Fact("of the damper beyond the limit", _DAMPER, _CHOSEN, key="damping")
-    ] = None
+    limit_damping: Annotated[NonNegative | None, Fact("damping beyond the limit", _DAMPER, _CHOSEN, key="damping")] = (
+        None
+    )
 
 
 MapRows = Annotated[
@@ -61,9 +61,10 @@ MapRows = Annotated[
 ]
 _PITCH = "travel along the axis per radian; may be negative"
 _MAP = (
-    "6 rows [angular; linear] of r numbers: the body's velocity in hinge-frame axes for each velocity; columns differ"
+    "6 rows [angular; linear] of r numbers; column i is the body's velocity, in hinge-frame axes, for unit velocity i. "
+    "The columns must be linearly independent"
 )
-_MERGE = "fold the body into its parent; false keeps it, with its reaction"
+_MERGE = "fold the body into its parent; `false` keeps it separate, so that sensors can measure the reaction"
 #: the facts of a Dof that are limits, and the others; those of springs and stops, which quasi-velocities do not have
 LIMITS = tuple(known for known in facts_of(Dof) if known.name in ("lower", "upper") or known.name.startswith("limit_"))
 ACTING = tuple(known for known in facts_of(Dof) if known not in LIMITS)
@@ -96,7 +97,7 @@ class Hinge:
     outboard: Pose = field(default_factory=Pose)
     axes: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
     pitch: Annotated[Number, Fact(_PITCH, "m/rad", column=at.B_X, only=("helical",), needed=True)] = 0.0
-    radius: Annotated[Positive, Fact("of the wheel", "m", column=at.B_X, only=("rolling",), needed=True)] = 0.0
+    radius: Annotated[Positive, Fact("wheel radius", "m", column=at.B_X, only=("rolling",), needed=True)] = 0.0
     map: Annotated[np.ndarray | None, Fact(_MAP, given=MapRows, only=("custom",), needed=True)] = None
     modes: Integrals | None = None
     attachment: Attachment | None = None

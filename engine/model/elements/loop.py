@@ -43,13 +43,15 @@ _ROLLS = "a disc or a ball rolls without slip on the x, y plane of `from`"
 _SUM = "terms in some coordinates add up to an offset: gears, differentials, belts"
 _ROD = "the frames' origins keep a distance: a rigid rod"
 LOOP_TYPES: dict[str, LoopType] = {
-    "hinge": LoopType("the frames move to each other as across a hinge", "6 less the freedoms of the hinge", ""),
+    "hinge": LoopType(
+        "the frames move relative to each other as across a hinge", "6 minus the degrees of freedom of the hinge", ""
+    ),
     "point": LoopType("the frames' origins coincide", "3", "spherical", True),
     "weld": LoopType("the frames coincide", "6", "fixed"),
     "distance": LoopType(_ROD, "1", "free", True, _DISTANCE, "length"),
     "rolling": LoopType(_ROLLS, "3", "free", True, _WHEELS, "uz ux uy"),
     "coupling": LoopType(_SUM, "1", code=_COUPLING),
-    "lock": LoopType("a hinge of the tree does not move", "its freedoms", code=_LOCK),
+    "lock": LoopType("a hinge of the tree does not move", "its degrees of freedom", code=_LOCK),
 }
 #: types that join two frames; the others constrain coordinates
 JOINING = tuple(name for name, kind in LOOP_TYPES.items() if kind.joined is not None)
@@ -87,19 +89,27 @@ class FirstMotion(Model):
 
 
 _METHOD = "`embed`: minimal coordinates (constraint embedding); `force`: constraint forces"
-_INDEPENDENT = "velocities that stay independent, else chosen by conditioning; the loop is then embedded"
-_SWITCHABLE = "may be closed and released while the model runs, by the command *name*`.closed`; it then acts by force"
-_REACH = "a switchable loop that joins frames closes only while their origins are nearer than this"
-_DRIVEN = "takes the commands *name*`.position`, `.velocity`, `.acceleration`, which are added to its length or offset"
-_INITIAL = "if driven: `position`, `velocity` and `acceleration`, its first commands, with which it is assembled"
-_LENGTH, _AS_BUILT = "between the origins of its frames", "as the initial positions in the file have it"
-_TERMS = (
-    "coordinate: factor, or coordinate: [factor of q, of q², of q³, of q⁴]; coordinates of quasi-velocities have none"
+_INDEPENDENT = (
+    "names of the velocities that stay independent; the loop is then embedded. Without it, conditioning decides"
 )
-_SHAPE = "a thin disc, or a ball; its centre is the second frame's origin, on the side of the first frame's z"
+_SWITCHABLE = "the command *name*`.closed` can close and release it while the model runs; such a loop acts by force"
+_REACH = "a switchable loop closes only while the origins of its frames are nearer than this"
+_DRIVEN = (
+    "the loop follows the commands *name*`.position`, `.velocity`, `.acceleration`, which are added to its length "
+    "or offset"
+)
+_INITIAL = (
+    "initial commands of a driven loop: `position`, `velocity` and `acceleration`. `load` assembles the loop with them"
+)
+_LENGTH, _AS_BUILT = "distance between the origins of its frames", "the distance at the initial positions in the file"
+_TERMS = (
+    "mapping from a coordinate to its factor, or to [factor of q, of q², of q³, of q⁴]; hinges with "
+    "quasi-velocities have no such coordinates"
+)
+_SHAPE = "`disc` (thin) or `ball`; its centre is the origin of `to`, on the +z side of the plane"
 _COUPLED, _SLID, _ROLLING = ("coupling",), ("distance", "coupling"), ("rolling",)
-_AXLE = Fact("of a disc: its axle, in the axes of the second frame", otherwise="none", given=Vector3, only=_ROLLING)
-_PROJECTION = "a loop by force is brought back onto its constraint after each step"
+_AXLE = Fact("axle of a disc, in the axes of `to`; a ball has none", otherwise="none", given=Vector3, only=_ROLLING)
+_PROJECTION = "project a loop by force back onto its constraint after each step"
 #: wheels that roll without slip: a thin disc about an axle, and a ball
 WHEELS = tuple(shape for shape, _ in _WHEELS)
 
@@ -109,7 +119,7 @@ class Wheel:
     """What rolls: ``shape``, one of WHEELS, ``radius``, m, and a disc's unit ``axis`` in the frame at its centre."""
 
     shape: Annotated[str, Fact(_SHAPE, given=Literal[WHEELS], only=_ROLLING)]  # type: ignore[valid-type]
-    radius: Annotated[Positive, Fact("of the wheel", "m", only=_ROLLING)]
+    radius: Annotated[Positive, Fact("radius of the disc or ball", "m", only=_ROLLING)]
     axis: Annotated[np.ndarray, _AXLE] = field(default_factory=lambda: np.zeros(0))
 
 
@@ -141,18 +151,20 @@ class Loop:
     length: Annotated[Positive, Fact(_LENGTH, "m", _AS_BUILT, only=("distance",))] = math.nan
     wheel: Wheel | None = None
     terms: Annotated[tuple[Term, ...], Fact(_TERMS, given=Terms, only=_COUPLED, needed=True)] = ()
-    offset: Annotated[Number, Fact("what the terms add up to", "rad, m", only=_COUPLED)] = 0.0
-    locked: Annotated[Name, Fact("name of the hinge", key="hinge", only=("lock",), needed=True)] = ""
+    offset: Annotated[Number, Fact("sum of the terms", "rad, m", only=_COUPLED)] = 0.0
+    locked: Annotated[Name, Fact("name of the locked hinge", key="hinge", only=("lock",), needed=True)] = ""
     method: Annotated[str | None, Fact(_METHOD, "", "chosen from the graph", given=Literal["embed", "force"])] = None
     independent: Annotated[tuple[str, ...], Fact(_INDEPENDENT, given=Listed[Name])] = ()
-    closed: Annotated[bool, Fact("whether it starts closed; false only if it is switchable")] = True
+    closed: Annotated[bool, Fact("whether it starts closed; `false` requires `switchable`")] = True
     switchable: Annotated[bool, Fact(_SWITCHABLE)] = False
     reach: Annotated[Positive, Fact(_REACH, "m", "no limit", only=JOINING)] = math.inf
     driven: Annotated[bool, Fact(_DRIVEN, only=_SLID)] = False
     initial: Annotated[
-        tuple[float, ...], Fact(_INITIAL, "m or rad, and per s, s²", "at rest", given=FirstMotion, only=_SLID)
+        tuple[float, ...], Fact(_INITIAL, "m or rad; per s; per s²", "at rest", given=FirstMotion, only=_SLID)
     ] = (0.0, 0.0, 0.0)
-    stabilisation: Annotated[NonNegative, Fact("rate at which errors of a loop by force fade; 0: none", "1/s")] = 0.0
+    stabilisation: Annotated[
+        NonNegative, Fact("rate at which the gap of a loop by force decays; 0: no stabilisation", "1/s")
+    ] = 0.0
     projection: Annotated[bool, Fact(_PROJECTION)] = True
     where: str = field(default="", compare=False)
 

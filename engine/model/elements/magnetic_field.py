@@ -21,9 +21,9 @@ class MagneticField(Element):
     name: Annotated[Name, Fact("unique among magnetic fields; first part of the commands' names")]
     field: Annotated[
         np.ndarray,
-        Fact("along the axes of the inertial frame; if commanded, at first", "T", "", 0, given=Vector3),
+        Fact("components along the inertial axes; the initial value if `commanded`", "T", "", 0, given=Vector3),
     ]
-    commanded: Annotated[bool, Fact("follows the commands *name*`.x`, `.y`, `.z`, T")] = False
+    commanded: Annotated[bool, Fact("`true`: the field follows the commands *name*`.x`, `.y`, `.z`, in T")] = False
     where: str = of_default(default="", compare=False)
 
     @property

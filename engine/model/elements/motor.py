@@ -16,9 +16,9 @@ _RESISTANCE = Tuned("resistance of the winding", "Resistance", "Resistance")
 _VOLTAGE, _CURRENT = Tuned("largest voltage", "Voltage", "Voltage"), Tuned("largest current", "Current", "Current")
 _STIFFNESS = Tuned("stiffness of the gear", "AngularStiffness", "LinearStiffness")
 _PLAY = Tuned("whole play of the gear", "Angle", "Distance")
-_LOOP = "of the current loop: k_p = 2π f L, k_i = 2π f R, whose zero cancels the winding's pole"
-_LARGEST = "largest; the integral of the current loop stops while it is reached"
-_GEAR = "of the gear, at the joint; 0: stiff. The rotor else turns apart from the joint and needs inertia"
+_LOOP = "bandwidth f of the current loop: k_p = 2π f L, k_i = 2π f R; its zero cancels the winding's pole"
+_LARGEST = "largest voltage; while the current loop is at this limit, its integrator stops"
+_GEAR = "gear stiffness at the joint; 0: rigid gear. An elastic gear needs a rotor with `inertia`"
 
 
 @dataclass(frozen=True)
@@ -28,32 +28,43 @@ class Motor:
     The force that the drive asks for becomes a current, which the loop brings about with the voltage there is.
     """
 
-    torque_constant: Annotated[Positive, Fact("back-emf as well, V·s/rad", "N·m/A")]
-    resistance: Annotated[Positive, Fact("of the winding", "Ω", "", at.MO_R, _RESISTANCE)]
-    inductance: Annotated[Positive, Fact("of the winding", "H", "", at.MO_L)]
+    torque_constant: Annotated[Positive, Fact("torque per current; also the back-emf constant, V·s/rad", "N·m/A")]
+    resistance: Annotated[Positive, Fact("winding resistance", "Ω", "", at.MO_R, _RESISTANCE)]
+    inductance: Annotated[Positive, Fact("winding inductance", "H", "", at.MO_L)]
     bandwidth: Annotated[Positive, Fact(_LOOP, "Hz")]
     voltage: Annotated[
         Positive,
         Fact(_LARGEST, "V", "no limit", at.MO_VOLTAGE, _VOLTAGE, "the largest voltage"),
     ] = math.inf
     current: Annotated[
-        Positive, Fact("largest that is asked for", "A", "no limit", at.MO_CURRENT, _CURRENT, "the largest current")
+        Positive, Fact("largest demanded current", "A", "no limit", at.MO_CURRENT, _CURRENT, "the largest current")
     ] = math.inf
     gear: Annotated[
         Positive,
-        Fact("turns of the rotor for one of the joint; of a sliding hinge rad for a metre", column=at.MO_RATIO),
+        Fact(
+            "gear ratio: turns of the rotor per turn of the joint; for a sliding hinge, rad of the rotor per metre",
+            column=at.MO_RATIO,
+        ),
     ] = 1.0
     inertia: Annotated[
-        NonNegative, Fact("of the rotor; of a stiff gear it is part of the hinge's `armature`", "kg·m²")
+        NonNegative, Fact("rotor inertia; with a rigid gear it is added to the hinge's `armature`", "kg·m²")
     ] = 0.0
     friction: Annotated[NonNegative, Fact("Coulomb friction of rotor and bearings, at the rotor", "N·m")] = 0.0
-    friction_rate: Annotated[Positive, Fact("of its smoothed sign: friction·tanh(rate/friction_rate)", "rad/s")] = 0.1
-    damping: Annotated[NonNegative, Fact("viscous, at the rotor", "N·m·s/rad")] = 0.0
+    friction_rate: Annotated[
+        Positive, Fact("rate that smooths the friction: friction·tanh(rate/friction_rate)", "rad/s")
+    ] = 0.1
+    damping: Annotated[NonNegative, Fact("viscous damping at the rotor", "N·m·s/rad")] = 0.0
     stiffness: Annotated[NonNegative, Fact(_GEAR, "N·m/rad", "", at.MO_STIFFNESS, _STIFFNESS)] = 0.0
-    gear_damping: Annotated[NonNegative, Fact("of the gear, at the joint", "N·m·s/rad", "", at.MO_GEAR_DAMPING)] = 0.0
+    gear_damping: Annotated[NonNegative, Fact("gear damping at the joint", "N·m·s/rad", "", at.MO_GEAR_DAMPING)] = 0.0
     backlash: Annotated[
         NonNegative,
-        Fact("whole, at the joint; needs stiffness. Flanks push and do not pull", "rad", "", at.MO_PLAY, _PLAY),
+        Fact(
+            "total play at the joint; needs `stiffness`. Tooth flanks push but do not pull",
+            "rad",
+            "",
+            at.MO_PLAY,
+            _PLAY,
+        ),
     ] = 0.0
 
     def check(self, drive: str, fail: Fail) -> None:

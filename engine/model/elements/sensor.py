@@ -45,13 +45,16 @@ _TRACKER, _RESOLVER = ("star_tracker",), ("resolver", "motor_position")
 _ZERO = "Give zero or more"
 _NOISE, _BIAS = Tuned("standard deviation of a sample", rank=1), Tuned("bias", rank=0)
 _SCALE, _LIMIT = Tuned("error of scale", "Fraction", rank=2), Tuned("largest size of a reading", rank=3)
-_RATE = "samples: at the initial state, then at the end of each step that reaches a multiple of the period"
-_DELAY = "from a sample to when it is shown; until the first one arrives the initial sample is shown"
-_AXES = "rotation vector of the instrument's axes in those of the node or hinge, for vectors"
-_PAIRS = "its angle is known within 2π/`pole_pairs`"
+_RATE = (
+    "samples per second: the first at the initial state, then at the end of each step that reaches a multiple of "
+    "the period"
+)
+_DELAY = "time from a sample to its output; until the first delayed sample arrives, the output is the initial sample"
+_AXES = "rotation vector from the axes of the node or hinge to those of the instrument; vector measurements only"
+_PAIRS = "number of pole pairs; unless `wrap` is given, the reading is the angle modulo 2π/`pole_pairs`"
 
 
-_READINGS, _UNIT = "readings are in [0, `wrap`)", "as measured"
+_READINGS, _UNIT = "readings wrap into [0, `wrap`)", "as measured"
 _OF_IMU = "errors of its {0}, output *name*`.{0}`"
 
 
@@ -72,52 +75,66 @@ class SensorErrors:
     rate: Annotated[float, Fact(_RATE, "1/s", "every step", at.N_RATE, remedy=_ZERO, given=Positive)] = 0.0
     delay: Annotated[NonNegative, Fact(_DELAY, "s", "", at.N_DELAY)] = 0.0
     noise: Annotated[
-        np.ndarray, Fact("standard deviation of a sample", _UNIT, "0", at.N_NOISE, _NOISE, given=EachSize)
+        np.ndarray, Fact("standard deviation of each sample", _UNIT, "0", at.N_NOISE, _NOISE, given=EachSize)
     ] = field(default_factory=_none)
     noise_density: Annotated[
-        np.ndarray, Fact("beside `noise`: a sample has density·√rate", "unit/√Hz", "0", given=EachSize)
+        np.ndarray,
+        Fact(
+            "noise density, in addition to `noise`: each sample has the standard deviation density·√rate",
+            "unit/√Hz",
+            "0",
+            given=EachSize,
+        ),
     ] = field(default_factory=_none)
-    bias: Annotated[np.ndarray, Fact("constant", _UNIT, "0", at.N_BIAS, _BIAS, given=Each)] = field(
+    bias: Annotated[np.ndarray, Fact("constant bias", _UNIT, "0", at.N_BIAS, _BIAS, given=Each)] = field(
         default_factory=_none
     )
-    bias_walk: Annotated[np.ndarray, Fact("random walk of the bias", "unit/√s", "0", at.N_WALK, given=EachSize)] = (
-        field(default_factory=_none)
-    )
+    bias_walk: Annotated[
+        np.ndarray, Fact("intensity of the random walk of the bias", "unit/√s", "0", at.N_WALK, given=EachSize)
+    ] = field(default_factory=_none)
     bias_time: Annotated[
-        NonNegative, Fact("the walk forgets with this correlation time; 0: never", "s", "", at.N_WALK_TIME)
+        NonNegative, Fact("correlation time of this walk; 0: the walk is unbounded", "s", "", at.N_WALK_TIME)
     ] = 0.0
     scale: Annotated[
-        np.ndarray, Fact("error of scale: 0.001 reads 0.1 % too much", "", "0", at.N_SCALE, _SCALE, given=Each)
+        np.ndarray, Fact("scale error: 0.001 reads 0.1 % too high", "", "0", at.N_SCALE, _SCALE, given=Each)
     ] = field(default_factory=_none)
     misalignment: Annotated[np.ndarray, Fact(_AXES, "rad", "none", given=Vector3)] = field(
         default_factory=lambda: np.zeros(3)
     )
     saturation: Annotated[
         np.ndarray,
-        Fact("largest size of a reading", _UNIT, "no limit", at.N_LIMIT, _LIMIT, given=EachSize, empty=math.inf),
+        Fact("largest magnitude of a reading", _UNIT, "no limit", at.N_LIMIT, _LIMIT, given=EachSize, empty=math.inf),
     ] = field(default_factory=_none)
-    resolution: Annotated[np.ndarray, Fact("step of a reading", _UNIT, "none", at.N_STEP, given=EachSize)] = field(
-        default_factory=_none
-    )
+    resolution: Annotated[
+        np.ndarray, Fact("quantisation step of readings", _UNIT, "none", at.N_STEP, given=EachSize)
+    ] = field(default_factory=_none)
     wrap: Annotated[
         float,
         Fact(_READINGS, _UNIT, "not wrapped", at.N_WRAP, remedy=_ZERO, given=Positive),
     ] = 0.0
-    max_rate: Annotated[Positive, Fact("turning faster it sees no stars", "rad/s", "none", only=_TRACKER)] = math.inf
+    max_rate: Annotated[Positive, Fact("rate above which it sees no stars", "rad/s", "none", only=_TRACKER)] = math.inf
     sun_exclusion: Annotated[
-        NonNegative, Fact("angle from boresight to sun below which it is blind", "rad", only=_TRACKER)
+        NonNegative,
+        Fact("the tracker is blind while the sun is within this angle of its boresight", "rad", only=_TRACKER),
     ] = 0.0
     field_of_view: Annotated[
-        Positive, Fact("whole angle about its boresight", "rad", "all around", only=("sun_sensor",))
+        Positive, Fact("full angle of view about its boresight", "rad", "all around", only=("sun_sensor",))
     ] = 2.0 * math.pi
     pole_pairs: Annotated[
         int, Fact(_PAIRS, "", "1", at.N_PAIRS, only=_RESOLVER, given=Annotated[int, Bounds(ge=1, le=1000)])
     ] = 0
     amplitude_imbalance: Annotated[
-        Number, Fact("amplitude of its cosine over that of its sine, less 1", "", "", at.N_IMBALANCE, only=_RESOLVER)
+        Number,
+        Fact(
+            "amplitude of the cosine winding over that of the sine winding, minus 1",
+            "",
+            "",
+            at.N_IMBALANCE,
+            only=_RESOLVER,
+        ),
     ] = 0.0
     quadrature: Annotated[
-        Number, Fact("angle by which its windings are not square", "rad", "", at.N_QUADRATURE, only=_RESOLVER)
+        Number, Fact("angle by which the windings deviate from 90°", "rad", "", at.N_QUADRATURE, only=_RESOLVER)
     ] = 0.0
 
     def __post_init__(self) -> None:
@@ -161,7 +178,7 @@ class SensorMore:
     bits: Annotated[
         int | None,
         Fact(
-            "resolution as bits of a turn",
+            "resolution in bits per turn; of a resolver per 2π/`pole_pairs`",
             otherwise="none",
             only=("encoder", "resolver"),
             given=Annotated[int, Bounds(ge=1, le=40)],

@@ -51,31 +51,31 @@ _Heights = Annotated[Listed[Annotated[list[Number], Bounds(min_length=2)]], Boun
 _Opacity = Annotated[float, Bounds(gt=0, le=1)]
 _Colour = Annotated[str, AfterValidator(_checked_colour)]
 _ROUND = ("cylinder", "capsule")
-_ENDS = "[at the beginning, at the end] for a cone, or one for both"
+_ENDS = "[radius at the -z end, radius at the +z end] for a cone, or one radius"
 _LENGTH = "along z, about the centre; of a capsule between the centres of its half spheres; or give from and to"
-_FILE = ".stl, .obj or .dae, beside the model file, absolute or `package://…`; or give vertices and faces"
+_FILE = ".stl, .obj or .dae, beside the model file, absolute or `package://…`; or give `vertices` and `faces`"
 _CORNERS = "[x, y, z] of each corner"
-_FACES = "corners of each face, counted from 0, counter-clockwise from outside"
-_BALL = "of the sphere, or of the capsule and its half spheres"
-_DRAWN = "edges along x, y of what views draw; a plane has no end, and is solid below its z axis"
-_GROUND = "edges along x, y; solid below its surface"
-_HEIGHTS = "rows from -y to +y, each from -x to +x, along z; or give file"
-_TABLE = ".npy, .csv or .txt with the heights, beside the model file or absolute; or give heights"
-_CIRCLE = "of the circle about z in the middle of the tube"
-_TUBE = "radius of the tube, smaller than that of the circle"
-_UNIT = "factor that makes metres of the heights"
-_HULL = "whether its convex hull touches, so that the surface may have any form"
-_SCALE = "factor that makes metres, or one each for x, y, z"
+_FACES = "vertex numbers of each face, from 0, counter-clockwise seen from outside"
+_BALL = "radius of the sphere, or of the capsule and its half spheres"
+_DRAWN = "edge lengths along x, y of the part that views draw; the plane itself is unbounded, and solid on its -z side"
+_GROUND = "edge lengths along x, y; the field is solid below its surface"
+_HEIGHTS = "heights along z: rows from -y to +y, each from -x to +x; or give `file`"
+_TABLE = ".npy, .csv or .txt with the heights, beside the model file or absolute; or give `heights`"
+_CIRCLE = "radius of the circle about z along the middle of the tube"
+_TUBE = "radius of the tube, smaller than `radius`"
+_UNIT = "factor from the heights to metres"
+_HULL = "let the convex hull of the mesh touch; the mesh itself may then have any form"
+_SCALE = "factor from the mesh's unit to metres, or one each for x, y, z"
 
 
 @dataclass(frozen=True)
 class ShapeFields:
     """What files say of a shape beside its body and pose."""
 
-    name: Annotated[str, Fact("unique among shapes; contacts name it", otherwise="none", given=Name)] = ""
-    colour: Annotated[str, Fact('`"#rrggbb"`, in quotes; none: one for each body', given=_Colour)] = ""
-    opacity: Annotated[float, Fact("to 1", given=_Opacity)] = 1.0
-    size: Annotated[Any, Fact("edges along x, y, z", "m", given=_Edges, only=("box",), needed=True)] = None
+    name: Annotated[str, Fact("unique among shapes; contacts refer to it", otherwise="none", given=Name)] = ""
+    colour: Annotated[str, Fact('`"#rrggbb"`, in quotes; none: views choose one per body', given=_Colour)] = ""
+    opacity: Annotated[float, Fact("1 is opaque", given=_Opacity)] = 1.0
+    size: Annotated[Any, Fact("edge lengths along x, y, z", "m", given=_Edges, only=("box",), needed=True)] = None
     ball: Annotated[Any, Fact(_BALL, "m", key="radius", given=Positive, only=("sphere", "capsule"), needed=True)] = None
     radius: Annotated[Any, Fact(_ENDS, "m", given=_Radius, only=("cylinder", "funnel"), needed=True)] = None
     circle: Annotated[Any, Fact(_CIRCLE, "m", key="radius", given=Positive, only=("ring",), needed=True)] = None

@@ -14,8 +14,11 @@ from limberjack.engine.model.elements.facts import Fact
 from limberjack.engine.model.places import Locate, plain_locate
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia
 
-_DIRECTION = "from the hinge to the mass at rest, in its frame: along gravity, against thrust, of any length"
-_ANGLE = "initial, about the first axis across `direction`; *name*`.angle2` starts at 0"
+_DIRECTION = (
+    "direction from hinge to mass at rest, in the pendulum's frame: along gravity or against thrust; its length does "
+    "not matter"
+)
+_ANGLE = "initial angle about the first axis across `direction`; *name*`.angle2` starts at 0"
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,17 +30,22 @@ class SloshPendulum(Device):
     """
 
     SAID = "slosh pendulum"
-    name: Annotated[Name, Fact("of its body, hinge and coordinates")]
+    name: Annotated[Name, Fact("name of the pendulum, its body and hinge; first part of its coordinates' names")]
     body: Annotated[Name, Fact(CARRIER)]
-    mass: Annotated[Positive, Fact("that moves", "kg")]
-    length: Annotated[Positive, Fact("from the hinge to the mass: its frequency is √(acceleration / length)", "m")]
+    mass: Annotated[Positive, Fact("moving mass", "kg")]
+    length: Annotated[
+        Positive, Fact("distance from hinge to mass; the angular frequency is √(acceleration / length)", "m")
+    ]
     direction: Annotated[np.ndarray, Fact(_DIRECTION, given=Vector3)]
     pose: Pose = field(default_factory=Pose)
-    damping: Annotated[NonNegative, Fact("viscous, of both angles", "N·m·s/rad")] = 0.0
-    stiffness: Annotated[NonNegative, Fact("of both angles: what holds the liquid without gravity", "N·m/rad")] = 0.0
-    inertia: Annotated[NonNegative, Fact("of the mass about its own centre", "kg·m²")] = 0.0
+    damping: Annotated[NonNegative, Fact("viscous damping of both angles", "N·m·s/rad")] = 0.0
+    stiffness: Annotated[
+        NonNegative,
+        Fact("spring stiffness of both angles; represents what holds the liquid without gravity", "N·m/rad"),
+    ] = 0.0
+    inertia: Annotated[NonNegative, Fact("inertia of the mass about its own centre", "kg·m²")] = 0.0
     angle: Annotated[Number, Fact(_ANGLE, "rad")] = 0.0
-    rate: Annotated[Number, Fact("initial rate of that", "rad/s")] = 0.0
+    rate: Annotated[Number, Fact("initial rate of that angle", "rad/s")] = 0.0
     where: str = ""
 
     def parts(self, locate: Locate = plain_locate) -> Parts:

@@ -9,7 +9,7 @@ from limberjack.engine.files.schema_values import Name, NonNegative, Number
 from limberjack.engine.model.elements.facts import Element, Fact, Fail, Tuned
 from limberjack.engine.tables import elements as at
 
-_ENDS = "one end: a body or node; a place in the inertial frame is a node on `world`"
+_ENDS = "one end: a body or node; for a fixed point, a node on `world`"
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,16 +21,17 @@ class Spring(Element):
     first: Annotated[Name, Fact(_ENDS, column=at.SP_FIRST, key="from", aims="node")]
     second: Annotated[Name, Fact("the other end", column=at.SP_SECOND, key="to", aims="node")]
     length: Annotated[
-        NonNegative, Fact("at which the force is `preload`", "m", "", at.SP_LENGTH, Tuned("length", "Distance"))
+        NonNegative,
+        Fact("distance at which the force is `preload`", "m", "", at.SP_LENGTH, Tuned("length", "Distance")),
     ]
     stiffness: Annotated[
-        NonNegative, Fact("of the spring", "N/m", "", at.SP_STIFFNESS, Tuned("stiffness", "LinearStiffness"))
+        NonNegative, Fact("spring stiffness", "N/m", "", at.SP_STIFFNESS, Tuned("stiffness", "LinearStiffness"))
     ] = 0.0
     damping: Annotated[
-        NonNegative, Fact("of the damper beside it", "N·s/m", "", at.SP_DAMPING, Tuned("damping", "LinearDamping"))
+        NonNegative, Fact("damping along the line", "N·s/m", "", at.SP_DAMPING, Tuned("damping", "LinearDamping"))
     ] = 0.0
     preload: Annotated[
-        Number, Fact("force at `length`, positive where it pulls", "N", "", at.SP_PRELOAD, Tuned("preload", "Force"))
+        Number, Fact("force at `length`, positive in tension", "N", "", at.SP_PRELOAD, Tuned("preload", "Force"))
     ] = 0.0
     where: str = field(default="", compare=False)
 

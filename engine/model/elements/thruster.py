@@ -13,8 +13,8 @@ from limberjack.engine.files.schema_values import Name, NonNegative, Number, Pos
 from limberjack.engine.model.elements.facts import Fact, Fail, Tuned, check_numbers, check_vectors
 from limberjack.engine.tables import elements as at
 
-_BODY = "the body or node that it sits on; attachment nodes of flexible bodies as well"
-_PULSE = "once open the valve stays open at least so long, at the thrust of its last command"
+_BODY = "body or node that carries it; may be an attachment node of a flexible body"
+_PULSE = "shortest time that the valve stays open, at the thrust of its last command"
 _SECONDS = "Give seconds, zero or more"
 
 
@@ -26,20 +26,26 @@ class Thruster:
     body: Annotated[Name, Fact(_BODY)]
     direction: Annotated[
         np.ndarray,
-        Fact("of the force on the body (against the jet), in the same axes; its length does not matter", given=Vector3),
+        Fact(
+            "direction of the force on the body (opposite to the jet), in the axes of `body`; its length does "
+            "not matter",
+            given=Vector3,
+        ),
     ]
     thrust: Annotated[
         Positive,
-        Fact("largest force; commands above it are cut", "N", "", at.T_MOST, remedy="Give its largest force, N, > 0"),
+        Fact("largest force; larger commands are clipped", "N", "", at.T_MOST, remedy="Give its largest force, N, > 0"),
     ]
-    position: Annotated[
-        np.ndarray, Fact("where the force acts, in the frame of the body or node", "m", given=Vector3)
-    ] = field(default_factory=lambda: np.zeros(3))
-    minimum: Annotated[NonNegative, Fact("commands below it, and below 0, give no force", "N", "", at.T_LEAST)] = 0.0
-    initial: Annotated[Number, Fact("first command", "N", called="first command", remedy="Give a finite number, N")] = (
-        0.0
+    position: Annotated[np.ndarray, Fact("point where the force acts, in the frame of `body`", "m", given=Vector3)] = (
+        field(default_factory=lambda: np.zeros(3))
     )
-    delay: Annotated[NonNegative, Fact("of its valve, from command to thrust", "s", remedy=_SECONDS)] = 0.0
+    minimum: Annotated[
+        NonNegative, Fact("smallest force; commands below it, and negative ones, give no force", "N", "", at.T_LEAST)
+    ] = 0.0
+    initial: Annotated[
+        Number, Fact("initial command", "N", called="first command", remedy="Give a finite number, N")
+    ] = 0.0
+    delay: Annotated[NonNegative, Fact("delay of the valve from command to thrust", "s", remedy=_SECONDS)] = 0.0
     minimum_pulse: Annotated[NonNegative, Fact(_PULSE, "s", tuned=Tuned("shortest pulse", "Time"), remedy=_SECONDS)] = (
         0.0
     )

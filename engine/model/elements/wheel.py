@@ -29,12 +29,12 @@ from limberjack.engine.model.elements.facts import Fact
 from limberjack.engine.model.places import Locate, plain_locate
 from limberjack.engine.model.system import Body, Inertia, Pose
 
-_TRANSVERSE = "across the axis, about the centre of mass; half of `spin_inertia` at least"
-_FASTEST = "where the motor no longer accelerates the wheel; it still brakes. `max_momentum` says the same"
-_INITIAL = "initial, relative to the body; of `mode: speed` the first command too. `momentum` says the same"
+_TRANSVERSE = "inertia across the axis, about the centre of mass; at least half of `spin_inertia`"
+_FASTEST = "speed at which the motor stops accelerating the wheel; it still brakes. Or give `max_momentum`"
+_INITIAL = "initial speed relative to the body; with `mode: speed` also the initial command. Or give `momentum`"
 _MODE = (
-    "`torque`: the command is the motor's torque on the wheel, N·m; the body feels the opposite. `speed`: the command "
-    "is the speed, rad/s, held by `gain` (command − speed); *name*`.torque` is added"
+    "`torque`: the command is the motor's torque on the wheel, N·m; the body gets the opposite torque. `speed`: the "
+    "command is the speed, rad/s; the torque is `gain` (command − speed) + *name*`.torque`"
 )
 
 
@@ -60,21 +60,23 @@ class Wheel(Device):
     """
 
     SAID = "wheel"
-    name: Annotated[Name, Fact("of its body, hinge, velocity and drive; name of the main command")]
+    name: Annotated[Name, Fact("name of the wheel, its body, hinge, velocity, drive and main command")]
     body: Annotated[Name, Fact(CARRIER)]
-    axis: Annotated[np.ndarray, Fact("spin axis in its frame; its length does not matter", given=Vector3)]
-    mass: Annotated[Positive, Fact("of the rotor", "kg")]
-    spin_inertia: Annotated[Positive, Fact("about the axis", "kg·m²")]
+    axis: Annotated[np.ndarray, Fact("spin axis in the wheel's frame; its length does not matter", given=Vector3)]
+    mass: Annotated[Positive, Fact("rotor mass", "kg")]
+    spin_inertia: Annotated[Positive, Fact("inertia about the spin axis", "kg·m²")]
     transverse_inertia: Annotated[Positive | None, Fact(_TRANSVERSE, "kg·m²", "half of `spin_inertia`")] = None
     pose: Pose = field(default_factory=Pose)
-    max_torque: Annotated[Positive, Fact("of the motor; its torque is cut there", "N·m", "no limit")] = math.inf
+    max_torque: Annotated[Positive, Fact("largest motor torque; larger commands are clipped", "N·m", "no limit")] = (
+        math.inf
+    )
     max_speed: Annotated[Positive, Fact(_FASTEST, "rad/s", "no limit")] = math.inf
-    damping: Annotated[NonNegative, Fact("viscous, of the bearing", "N·m·s/rad")] = 0.0
+    damping: Annotated[NonNegative, Fact("viscous damping of the bearing", "N·m·s/rad")] = 0.0
     friction: Annotated[NonNegative, Fact("Coulomb friction of the bearing", "N·m")] = 0.0
     friction_rate: Annotated[Positive, Fact(FRICTION_RATE, "rad/s")] = 0.01
     speed: Annotated[Number, Fact(_INITIAL, "rad/s", "0")] = 0.0
     mode: Annotated[str, Fact(_MODE, given=Literal["torque", "speed"])] = "torque"
-    gain: Annotated[NonNegative, Fact("> 0 in mode `speed`, refused in the other", "N·m·s/rad")] = 0.0
+    gain: Annotated[NonNegative, Fact("> 0 with `mode: speed`, not allowed with `mode: torque`", "N·m·s/rad")] = 0.0
     where: str = ""
 
     @classmethod
@@ -104,5 +106,7 @@ class Wheel(Device):
 class WheelMore:
     """Fields of a wheel that only files have: both as momentum instead of speed."""
 
-    max_momentum: Annotated[Positive | None, Fact("instead of `max_speed`", "N·m·s", "no limit")] = None
-    momentum: Annotated[Number | None, Fact("instead of `speed`", "N·m·s", "0")] = None
+    max_momentum: Annotated[
+        Positive | None, Fact("spin momentum at which acceleration stops, instead of `max_speed`", "N·m·s", "no limit")
+    ] = None
+    momentum: Annotated[Number | None, Fact("initial spin momentum, instead of `speed`", "N·m·s", "0")] = None

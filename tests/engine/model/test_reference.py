@@ -26,6 +26,6 @@ def test_a_mark_of_an_unknown_kind_is_found():
 
 def test_a_row_has_unit_range_default_and_text():
     table = renewed("<!-- fields: Thruster -->\nold\n<!-- end -->")
-    assert "| `minimum` | N | ≥ 0 | 0 | commands below it, and below 0, give no force |" in table
+    assert "| `minimum` | N | ≥ 0 | 0 | smallest force; commands below it, and negative ones, give no force |" in table
     assert "old" not in table
     assert {known.name for known in facts_of(Thruster)} == set(spec_of(Thruster).model_fields)
