@@ -75,7 +75,7 @@ class ContactWatch:
     """
 
     def __init__(self, simulation: Stepped, tell: Callable[[ContactEvent], object]) -> None:
-        self._simulation, self._tell = simulation, tell
+        self._simulation, self._report = simulation, tell
         plant, system = simulation.plant, simulation.system
         self._names = [contact.name for contact in system.contacts]
         self._touch = simulation.part("touch").reshape(-1, at.TOUCH)
@@ -112,7 +112,7 @@ class ContactWatch:
         return {each.event.source: self._until_now(LIFT_OFF, each) for each in self._touching.values()}
 
     def step(self, n: int = 1, ahead: int | None = None) -> None:
-        """As `Simulation.step`, which raises; what happened before a step that fails has been told."""
+        """As `Simulation.step`, which raises; events before a step that fails have been reported."""
         simulation = self._simulation
         if not self._names:
             simulation.step(n, ahead)
@@ -129,12 +129,12 @@ class ContactWatch:
         return bool(self._touching or self._lately)
 
     def look_from(self, q: np.ndarray, v: np.ndarray) -> None:
-        """After one step from q (nq,) and v (nv,) that somebody else took: tell what it brought."""
+        """After one step from q (nq,) and v (nv,) that somebody else took: report its events."""
         self._before = q.tobytes(), v.tobytes()
         self.look()
 
     def look(self) -> None:
-        """After one step: tell what it brought. Bytes are compared where nothing happens, which takes least time."""
+        """After one step: report its events. Bytes are compared where nothing happens, which takes least time."""
         if self._touching or self._lately or self._acts.tobytes() != self._still:
             self._follow_touches()
         if self._closed_now.tobytes() != self._closed:
@@ -170,16 +170,16 @@ class ContactWatch:
         name, force = self._names[contact], self._force(contact)
         event = ContactEvent(TOUCH, name, self._simulation.time, shapes, speed, force, 0.0, (name,))
         self._touching[contact] = _Touching(event, force)
-        self._tell(event)
+        self._report(event)
 
     def _lift(self, contact: int) -> None:
         known = self._touching.pop(contact)
         known.left = self._simulation.time
         self._lately[contact] = known
-        self._tell(self._until_now(LIFT_OFF, known))
+        self._report(self._until_now(LIFT_OFF, known))
 
     def _follow_loops(self) -> None:
-        """Tell which loops closed, if anything touches."""
+        """Report which loops closed, if anything touches."""
         before, self._closed = np.frombuffer(self._closed), self._closed_now.tobytes()
         closed = np.flatnonzero((self._closed_now > 0.5) & (before < 0.5)).tolist()
         by = list({**self._lately, **self._touching}.values())
@@ -189,7 +189,7 @@ class ContactWatch:
         force, names = max(each.force for each in by), tuple(each.event.source for each in by)
         for loop in closed:
             lasted = now - first.event.time
-            self._tell(ContactEvent(CAPTURE, self._loops[loop], now, (), first.event.speed, force, lasted, names))
+            self._report(ContactEvent(CAPTURE, self._loops[loop], now, (), first.event.speed, force, lasted, names))
 
     def _until_now(self, kind: str, known: _Touching) -> ContactEvent:
         event, now = known.event, self._simulation.time
@@ -237,11 +237,11 @@ def _awaited(simulation: Stepped, event: str) -> tuple[Callable[[], ContactEvent
     kind, source = _known(simulation.system, *event.partition(" ")[::2])
     found: list[ContactEvent] = []
 
-    def tell(event: ContactEvent) -> None:
+    def keep(event: ContactEvent) -> None:
         if event.kind == kind and source in ("", event.source):
             found.append(event)
 
-    return (lambda: found[0] if found else None), ContactWatch(simulation, tell).step
+    return (lambda: found[0] if found else None), ContactWatch(simulation, keep).step
 
 
 def _known(system: System, kind: str, source: str) -> tuple[str, str]:

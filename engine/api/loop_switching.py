@@ -68,7 +68,7 @@ class Topology:
                 f"loop '{name}' is always closed and cannot be {'attached' if close else 'released'}; write "
                 "'switchable: true' at the loop."
             )
-        if close == self.closed(name) and close == self._told(place):
+        if close == self.closed(name) and close == self._commanded(place):
             raise ArgumentError(so_already(name, close))
         entries().switch_loop(*self._model, place, close, report)
         loop = self._simulation.system.loops[place]
@@ -110,7 +110,7 @@ class Topology:
             arguments.index_of("loop", name, self._loops)
         return self._loops[name]
 
-    def _told(self, place: int) -> bool:
+    def _commanded(self, place: int) -> bool:
         """Whether the command of a loop that can be switched asks to close it."""
         command = int(self._simulation.plant.sections["loop_int"][place, lp.L_COMMAND])
         return bool(self._simulation.part("command")[command] > 0.5)

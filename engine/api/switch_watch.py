@@ -37,7 +37,7 @@ class Switching(Protocol):
 
 
 class SwitchWatch:
-    """Tells which loops steps closed and opened: `begin` before the steps, `switched` after them."""
+    """Reports which loops steps closed and opened: `begin` before the steps, `switched` after them."""
 
     def __init__(self, model: Switching) -> None:
         self._names = switchable(model.system)

@@ -18,7 +18,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 def pattern_fault(pattern: str) -> str:
-    """What is wrong with a pattern, "" if nothing is. Whether it matches a name only an export can tell."""
+    """What is wrong with a pattern, "" if nothing is. Only an export can check whether it matches a name."""
     if not pattern or pattern != pattern.strip():
         return f"the pattern {pattern!r} is empty or begins or ends with a space"
     if len(pattern) > MAX_PATTERN or not pattern.isprintable() or not pattern.isascii():

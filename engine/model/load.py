@@ -29,7 +29,7 @@ from limberjack.engine.model.validate import InertiaPolicy, examine
 Base = Literal["fixed", "free"]
 _OWN = (".yaml", ".yml")
 #: findings that one warning or error lists
-_MOST_TOLD = 100
+_MOST_REPORTED = 100
 SUFFIXES = f".yaml, .yml, .urdf, .xml, {ARCHIVE}"
 
 
@@ -98,8 +98,8 @@ def load(
 
 def _in_short(texts: Sequence[str], between: str) -> str:
     """The first of many texts, and how many more there are."""
-    more = len(texts) - _MOST_TOLD
-    return between.join(texts[:_MOST_TOLD]) + (f"{between}and {more} more, in System.warnings" if more > 0 else "")
+    more = len(texts) - _MOST_REPORTED
+    return between.join(texts[:_MOST_REPORTED]) + (f"{between}and {more} more, in System.warnings" if more > 0 else "")
 
 
 def _refuses(path: Path) -> bool:

@@ -93,7 +93,7 @@ def load_steps(frd: FrdFile, positions: np.ndarray, stress: str | None, folder: 
 def _mesh_mass(positions: np.ndarray, frd: FrdFile, density: np.ndarray, shapes: np.ndarray, where: str) -> Any:
     """Sparse (N, N) mass of the mesh, with the integration points that make the modes' mass nearest to 1.
 
-    The file does not tell C3D20 from C3D20R, nor shells and beams that CalculiX expands into them: S8, S8R, B32.
+    The file does not distinguish C3D20 from C3D20R, nor shells and beams that CalculiX expands into them: S8, S8R, B32.
     """
     full = solid_mass(positions, frd.elements, density, where)
     error = _modal_mass_error(full, shapes)

@@ -65,7 +65,7 @@ class ModalData(ModalFields):
             chosen modes are fitted, every node weighted by its mass and inertia. Rates are converted in the same way
         inboard, modes : as for `basis`
 
-        ArgumentError for another shape, or where masses do not tell the modes apart.
+        ArgumentError for another shape, or if masses do not distinguish the modes.
         """
         chosen = selected_modes(modes, self.modes)
         given = np.asarray(motion)

@@ -25,7 +25,7 @@ class Problem:
     """Sparse K and M (d, d) of a structure.
 
     units : (d,) factors that make displacements of all freedoms lengths, rotations far smaller ones than translations:
-        what tells modes of one frequency apart (`eigenbases.py`)
+        what distinguishes modes of one frequency (`eigenbases.py`)
     floats : whether it has six motions without strain, the rigid ones
     held : whether the user holds it; where : the structure; both for messages
     """

@@ -75,7 +75,7 @@ def _elimination(system: System, q: np.ndarray, names: Sequence[str], loops: tup
     row = np.concatenate([np.zeros(0), *node.row_scale])
     size = np.array([scale[v] for v in mechanism.dofs])
     found = eliminate(
-        row[:, None] * mechanism.telling(q)[kept] * size,
+        row[:, None] * mechanism.decision_rows(q)[kept] * size,
         len(node.dependent),
         [mechanism.place_of[v] for v in node.dependent],
     )

@@ -114,7 +114,7 @@ class Mechanism:
                 terms[start + i, self.place_of[v]] += size
         return terms
 
-    def telling(self, q: np.ndarray) -> np.ndarray:
+    def decision_rows(self, q: np.ndarray) -> np.ndarray:
         """The rows at q (rows, velocities) for decisions: zero where nothing but rounding is left of their terms."""
         return without_rounding(self.evaluate(q)[1], self._terms(q))
 

@@ -99,7 +99,7 @@ class Closing:
 
 def sizes(mechanism: Mechanism, q: np.ndarray) -> Sizes:
     """Sizes of a mechanism near the coordinates q: its length is the largest lever of a turning hinge."""
-    Y = mechanism.telling(q)
+    Y = mechanism.decision_rows(q)
     turning = np.array([mechanism.turning(v) for v in mechanism.dofs], dtype=bool)
     angular = np.array([angular for loop in mechanism.loops for angular in loop.angular], dtype=bool)
     joins = np.array([loop.joins for loop in mechanism.loops for _ in loop.names], dtype=bool)

@@ -39,7 +39,7 @@ def unread_laws(model: Any, mujoco: Any, pairs: Iterable[tuple[int, int]]) -> li
 
 
 def _is_soft(solref: np.ndarray, solimp: np.ndarray) -> bool:
-    """Whether a contact is not as soft as MuJoCo makes it without being told."""
+    """Whether a contact is not as soft as MuJoCo's default."""
     return not (np.array_equal(solref, _SOLREF) and np.array_equal(solimp, _SOLIMP))
 
 

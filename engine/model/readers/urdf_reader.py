@@ -256,6 +256,6 @@ def _unknown_elements(root: Element) -> list[str]:
         for child in element.children:
             if child.tag not in known:
                 unknown.setdefault(f"<{child.tag}> in <{element.tag}>", child.place)
-    told = [f"{place}: element {what} is not part of URDF and is ignored" for what, place in unknown.items()]
-    more = len(told) - _MOST_KINDS
-    return told[:_MOST_KINDS] + [f"{more} more kinds of elements are not part of URDF and are ignored"] * (more > 0)
+    warned = [f"{place}: element {what} is not part of URDF and is ignored" for what, place in unknown.items()]
+    more = len(warned) - _MOST_KINDS
+    return warned[:_MOST_KINDS] + [f"{more} more kinds of elements are not part of URDF and are ignored"] * (more > 0)

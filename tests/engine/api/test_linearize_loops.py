@@ -157,7 +157,7 @@ loops:
 
 
 def test_a_flat_parallelogram_is_refused(tmp_path):
-    """Where it may become a parallelogram or cross itself, no tangent tells."""
+    """Where it may become a parallelogram or cross itself, no tangent determines the motion."""
     with pytest.raises(lj.ArgumentError, match="singular configuration"):
         lj.linearize(loaded(FLAT, tmp_path))
 

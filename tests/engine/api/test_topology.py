@@ -179,19 +179,19 @@ def test_a_call_withdraws_a_command_that_has_not_been_followed():
 
 
 def test_call_and_command_give_the_same_bits(sim):
-    told = lj.Simulation(docking())
+    commanded = lj.Simulation(docking())
     sim.step(10)
-    told.step(10)
+    commanded.step(10)
     sim.attach("grasp")
-    told.command["grasp.closed"] = 1.0
+    commanded.command["grasp.closed"] = 1.0
     sim.step(40)
-    told.step(40)
-    assert sim.snapshot() == told.snapshot()
+    commanded.step(40)
+    assert sim.snapshot() == commanded.snapshot()
     sim.release("grasp")
-    told.command["grasp.closed"] = 0.0
+    commanded.command["grasp.closed"] = 0.0
     sim.step(40)
-    told.step(40)
-    assert sim.snapshot() == told.snapshot()
+    commanded.step(40)
+    assert sim.snapshot() == commanded.snapshot()
 
 
 def test_snapshots_and_resets(sim):

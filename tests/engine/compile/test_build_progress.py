@@ -21,7 +21,7 @@ from limberjack.engine.compile import build
     ],
 )
 def test_how_long_a_build_still_takes(elapsed, new, done, text):
-    """At the pace so far: 25 of 100 parts in 30 s; what was there before tells nothing."""
+    """At the pace so far: 25 of 100 parts in 30 s; what was there before does not count."""
     assert build._left(elapsed, new, [Path("x")] * 100, done) == text
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.native.test_programs import controlled, told
+from tests.engine.native.test_programs import controlled, output_of
 from tests.fmu.shim_build import compiler
 
 ROOT = Path(__file__).parents[3]
@@ -86,5 +86,5 @@ def check_program(site: Path, folder: Path) -> None:
     prefix, program = site / "prefix", folder / "control_loop"
     source = ROOT / "examples" / "embed" / "control_loop.c"
     library = f"-L{prefix / 'lib'}", "-llimberjack", f"-Wl,-rpath,{prefix / 'lib'}"
-    told(*compiler(), "-std=c11", f"-I{prefix / 'include'}", source, *library, "-o", program)
-    assert told(program, site / "torque_arm.ljm", 100) == controlled(100)
+    output_of(*compiler(), "-std=c11", f"-I{prefix / 'include'}", source, *library, "-o", program)
+    assert output_of(program, site / "torque_arm.ljm", 100) == controlled(100)

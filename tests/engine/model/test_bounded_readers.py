@@ -269,10 +269,10 @@ def test_warnings_are_reported_briefly(tmp_path):
         for i in range(300)
     )
     (tmp_path / "m.urdf").write_text(f'<robot name="r"><link name="r"/>{links}</robot>')
-    with pytest.warns(lj.ModelWarning, match="and 221 more, in System.warnings") as told:
+    with pytest.warns(lj.ModelWarning, match="and 221 more, in System.warnings") as caught:
         system = lj.load(tmp_path / "m.urdf")
     assert len(system.warnings) == 300 + 21
-    assert len(str(told[0].message).splitlines()) == 102
+    assert len(str(caught[0].message).splitlines()) == 102
     assert any("280 more kinds of elements" in text for text in system.warnings)
 
 

@@ -45,10 +45,10 @@ def test_a_wrong_field_is_reported_with_line_cause_and_remedy(tmp_path, right, w
     assert right in text
     path = tmp_path / "wrong.yaml"
     path.write_text(text.replace(right, wrong, 1), encoding="utf-8")
-    with pytest.raises(lj.ModelError, match=cause) as told:
+    with pytest.raises(lj.ModelError, match=cause) as raised:
         lj.load(path)
-    assert str(path) in str(told.value)
-    assert any(word in str(told.value) for word in remedy.split("|"))
+    assert str(path) in str(raised.value)
+    assert any(word in str(raised.value) for word in remedy.split("|"))
 
 
 def test_the_example_itself_is_right():

@@ -76,7 +76,7 @@ def ours(system: lj.System) -> dict[frozenset[str], tuple]:
 def test_pairs_and_friction_are_those_of_mujoco(tmp_path, seed):
     path = tmp_path / "model.xml"
     path.write_text(random_file(np.random.default_rng(seed)))
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         system = lj.load(path, contacts=True)
     welded = mujoco.MjModel.from_xml_path(str(path))
@@ -93,7 +93,7 @@ def test_pairs_and_friction_are_those_of_mujoco(tmp_path, seed):
     assert all(frozenset(kinds[name] for name in pair) in supported for pair in expected)
     for pair in missing:  # shapes that have no contact here, which the load says
         assert {kinds[name] for name in pair} <= {"box", "cylinder"}
-        assert "do not touch" in str(told[0].message)
+        assert "do not touch" in str(caught[0].message)
     for pair, law in found.items():
         assert law == pytest.approx(expected[pair], abs=1e-12), pair
 
@@ -151,10 +151,10 @@ OVER = '<option {}><flag override="enable"/></option>'
 def test_what_is_not_read_is_said(tmp_path, floor, more, words):
     path = scene(tmp_path, floor)
     path.write_text(path.read_text().replace("</mujoco>", f"{more}</mujoco>"))
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert len(lj.load(path, contacts=True).contacts) == 1
-    assert [words in str(each.message) for each in told] == [True] * bool(words)
+    assert [words in str(each.message) for each in caught] == [True] * bool(words)
 
 
 def test_a_margin_is_how_much_higher_mujoco_rests(tmp_path):

@@ -155,14 +155,14 @@ def test_modes_that_move_the_inboard_node_are_referred_to_it(seed):
         positions, rotations = motion(free, scale * eta)
         seen = rotations[2].T @ (positions[4] - positions[2])
         x = scale * eta
-        told = other.p0 + other.Pt @ x + 0.5 * np.einsum("irs,r,s->i", other.G, x, x)
-        errors.append(np.linalg.norm(seen - told))
+        reported = other.p0 + other.Pt @ x + 0.5 * np.einsum("irs,r,s->i", other.G, x, x)
+        errors.append(np.linalg.norm(seen - reported))
     assert np.log2(errors[-2] / errors[-1]) == pytest.approx(3.0, abs=0.25)
     direct, _ = energy_and_momentum(free, np.zeros(3), np.zeros(3), np.zeros(3), eta)
     A = free.axes[2].T @ shapes[2].reshape(2, 3, 3)
     omega, v = A @ eta
-    told, _ = integral_energy_and_momentum(made, omega, v, np.zeros(3), eta)
-    assert told == pytest.approx(direct, rel=1e-8)
+    reported, _ = integral_energy_and_momentum(made, omega, v, np.zeros(3), eta)
+    assert reported == pytest.approx(direct, rel=1e-8)
 
 
 def test_the_frame_of_the_inboard_node_changes_no_energy():
@@ -265,8 +265,8 @@ def test_full_mass_matrix_replaces_the_sums_of_zeroth_order():
     # the same body from another node: kinetic energy of a motion of the nodes that n1's own displacement is part of
     _, _, _, rate = state(8, 3)
     A = data.axes[1].T @ data.shapes[1].reshape(2, 3, 3) @ rate
-    told = np.r_[A[0], A[1], rate] @ modal_mass_matrix(moved) @ np.r_[A[0], A[1], rate]
-    assert told == pytest.approx(rate @ data.mass @ rate, rel=1e-10)
+    reported = np.r_[A[0], A[1], rate] @ modal_mass_matrix(moved) @ np.r_[A[0], A[1], rate]
+    assert reported == pytest.approx(rate @ data.mass @ rate, rel=1e-10)
 
 
 def test_what_the_caller_can_do_wrong():

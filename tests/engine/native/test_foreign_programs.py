@@ -12,7 +12,7 @@ import limberjack as lj
 from limberjack.engine.compile.targets import TARGETS
 from limberjack.engine.native.embedding import embed
 from tests.engine.native.conftest import EXAMPLES
-from tests.engine.native.test_programs import controlled, told
+from tests.engine.native.test_programs import controlled, output_of
 from tests.fmu.test_foreign_platforms import ARM_ROOT, WINE
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
@@ -25,7 +25,7 @@ def program(platform: str, folder: Path, *options: str) -> Path:
     made = folder / ("control_loop.exe" if "windows" in platform else "control_loop")
     zig = [sys.executable, "-m", "ziglang", "cc", "-target", target.zig]
     flags = ["-std=c11", "-O2", "-ffp-contract=off", f"-I{prefix / 'include'}", f"-L{prefix / 'lib'}", "-llimberjack"]
-    told(*zig, EXAMPLES / "embed" / "control_loop.c", *flags, *options, "-o", made)
+    output_of(*zig, EXAMPLES / "embed" / "control_loop.c", *flags, *options, "-o", made)
     return made
 
 
@@ -37,7 +37,7 @@ def test_windows_has_the_bits_of_python(tmp_path, arm):
     shutil.copy(tmp_path / "prefix" / "bin" / "limberjack.dll", tmp_path)
     model = "Z:" + str(lj.compile_model(arm, tmp_path / "arm.ljm")).replace("/", "\\")
     environment = {"WINEPREFIX": str(tmp_path / "wine"), "WINEDEBUG": "-all", "WINEDLLOVERRIDES": "mscoree,mshtml="}
-    assert told(wine, made, model, 200, **environment).replace("\r", "") == controlled(200)
+    assert output_of(wine, made, model, 200, **environment).replace("\r", "") == controlled(200)
 
 
 def test_arm_has_the_bits_of_python(tmp_path, arm):
@@ -46,4 +46,4 @@ def test_arm_has_the_bits_of_python(tmp_path, arm):
         pytest.skip("no qemu-aarch64 with a C library (Debian: qemu-user, libc6-arm64-cross)")
     made = program("aarch64-linux", tmp_path, f"-Wl,-rpath,{tmp_path / 'prefix' / 'lib'}")
     model = lj.compile_model(arm, tmp_path / "arm.ljm")
-    assert told(qemu, "-L", ARM_ROOT, made, model, 200) == controlled(200)
+    assert output_of(qemu, "-L", ARM_ROOT, made, model, 200) == controlled(200)

@@ -36,7 +36,7 @@ WARN = ("-Wall", "-Wextra", "-Werror", "-pedantic")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="linked as on Linux")
 
 
-def told(*command: object, **environment: str) -> str:
+def output_of(*command: object, **environment: str) -> str:
     """What a command prints; it must succeed."""
     done = subprocess.run(
         list(map(str, command)), capture_output=True, text=True, env={**os.environ, **environment}, timeout=300
@@ -74,20 +74,20 @@ def test_the_examples_have_the_bits_of_python(prefix, tmp_path, capsys):
     needed("cmake")
     assert main(["compile", str(EXAMPLES / "torque_arm.yaml"), "-o", str(tmp_path / "arm.ljm")]) == 0
     assert capsys.readouterr().out == f"{tmp_path / 'arm.ljm'}\n"
-    told("cmake", "-S", EMBED, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
-    told("cmake", "--build", tmp_path / "build")
+    output_of("cmake", "-S", EMBED, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    output_of("cmake", "--build", tmp_path / "build")
     expected = controlled(500)
     for program in ("control_loop", "control_loop_cpp"):
-        assert told(tmp_path / "build" / program, tmp_path / "arm.ljm", 500) == expected
+        assert output_of(tmp_path / "build" / program, tmp_path / "arm.ljm", 500) == expected
 
 
 def linked(prefix: Path, source: Path, program: Path) -> Path:
     """A program compiled as docs/reference/c-interface.md says."""
     needed("pkg-config")
     path = {"PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")}
-    flags = shlex.split(told("pkg-config", "--cflags", "--libs", "limberjack", **path))
-    (folder,) = shlex.split(told("pkg-config", "--variable=libdir", "limberjack", **path))
-    told(*compiler(), "-std=c11", *WARN, source, *flags, f"-Wl,-rpath,{folder}", "-o", program)
+    flags = shlex.split(output_of("pkg-config", "--cflags", "--libs", "limberjack", **path))
+    (folder,) = shlex.split(output_of("pkg-config", "--variable=libdir", "limberjack", **path))
+    output_of(*compiler(), "-std=c11", *WARN, source, *flags, f"-Wl,-rpath,{folder}", "-o", program)
     return program
 
 
@@ -109,7 +109,7 @@ def test_the_program_of_the_guide(prefix, tmp_path, arm, monkeypatch):
         angle = simulation.q[3]
         simulation.command["joint4"] = 400.0 * (-1.5 - angle)
         simulation.step()
-    assert told(program) == f"at 1 s the elbow is at {angle:g} rad\n"
+    assert output_of(program) == f"at 1 s the elbow is at {angle:g} rad\n"
     (tmp_path / "torque_arm.ljm").unlink()
     done = subprocess.run([program], capture_output=True, text=True)
     assert (done.returncode, done.stderr[:11]) == (2, "cannot open")
@@ -121,7 +121,7 @@ def test_the_header_is_plain_c_and_cpp(tmp_path):
         source.write_text("#include <limberjack.h>\nint main(void) { return lj_abi() - LJ_ABI; }\n")
         for standard in standards:
             options = [f"-std={standard}", *WARN, f"-I{NATIVE}", "-fsyntax-only"]
-            told(*compiler(), *options, source)
+            output_of(*compiler(), *options, source)
 
 
 def test_the_library_shows_the_interface_and_what_python_calls():
@@ -176,8 +176,8 @@ def test_a_run_allocates_nothing(prefix, tmp_path, array):
     program = tmp_path / "counted"
     library = prefix / "lib" / "liblimberjack.so"
     options = ["-std=c11", "-O1", "-fno-builtin", f"-I{prefix / 'include'}", HERE / "counted.c", library]
-    told(*compiler(), *options, f"-Wl,-rpath,{library.parent}", "-o", program)
-    line = told(program, lj.compile_model(array, tmp_path / "array.ljm"))
+    output_of(*compiler(), *options, f"-Wl,-rpath,{library.parent}", "-o", program)
+    line = output_of(program, lj.compile_model(array, tmp_path / "array.ljm"))
     failed, before, during = map(int, re.findall(r"\d+", line))
     assert (failed, during) == (0, 0), line
     assert before > 3  # the counter counts
@@ -197,7 +197,7 @@ def sanitized(tmp_path_factory) -> Path:
     write_header(write_entries(folder, parts, ""))
     sources = [HERE / "stressed.c", C_FILES / "levels.c", *NATIVE.glob("*.c")]
     includes = [f"-I{each}" for each in (folder, C_FILES, NATIVE)]
-    told(*compiler(), "-std=c11", *flags, *includes, *sources, *objects, "-lm", "-o", folder / "stressed")
+    output_of(*compiler(), "-std=c11", *flags, *includes, *sources, *objects, "-lm", "-o", folder / "stressed")
     return folder / "stressed"
 
 
@@ -216,6 +216,6 @@ def test_no_file_leads_outside(sanitized, tmp_path, array):
         spoilt = sealed(file[:at] + struct.pack("<I", wrong) + file[at + 4 :])[: len(file)]
         paths.append(tmp_path / f"{len(paths)}.ljm")
         paths[-1].write_bytes(good[:56] + spoilt + good[56 + plant :])
-    found = told(sanitized, *paths)
+    found = output_of(sanitized, *paths)
     assert re.fullmatch(r"\d+ opened\n", found), found
     assert int(found.split()[0]) < len(paths)

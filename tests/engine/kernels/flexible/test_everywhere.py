@@ -69,9 +69,9 @@ def limberjack(*words: str) -> int:
 def test_info_and_check_report_modes(tmp_path, capsys):
     path = archive(tmp_path)
     assert limberjack("info", str(path)) == 0
-    told = capsys.readouterr().out
+    out = capsys.readouterr().out
     for words in ("2 bodies (1 flexible)", "6 modes, 4.1", "node that moves with the modes", "boom.modes.1"):
-        assert words in told
+        assert words in out
     assert limberjack("check", str(path)) == 0
     assert "good; 2 bodies (1 flexible), 8 velocities" in capsys.readouterr().out
 

@@ -221,10 +221,10 @@ def test_info_shows_the_modes_of_a_group(tmp_path, capsys):
     path = tmp_path / "four_bar.ljm"
     path.write_bytes(to_bytes(four_bar(4, method="embed")))
     assert main(["info", str(path)]) == 0
-    told = capsys.readouterr().out
-    assert "4 modes, 43.26 … 675 Hz, 0.16848 kg  group 1" in told
-    assert "node that moves with the modes  group 1" in told
-    assert "degrees of freedom: 3 (7 velocities in the tree, 4 of them dependent in 1 group)" in told
+    out = capsys.readouterr().out
+    assert "4 modes, 43.26 … 675 Hz, 0.16848 kg  group 1" in out
+    assert "node that moves with the modes  group 1" in out
+    assert "degrees of freedom: 3 (7 velocities in the tree, 4 of them dependent in 1 group)" in out
 
 
 def test_repeats_and_snapshots_have_the_same_bits():

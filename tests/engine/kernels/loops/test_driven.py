@@ -28,7 +28,7 @@ def driven(kind: str, method: str, seed: int):
     return graph, validate(set_state(replace(graph.system, loops=(loop,)), graph.q, graph.v))
 
 
-def tell(sim: lj.Simulation, t: float) -> None:
+def command_at(sim: lj.Simulation, t: float) -> None:
     for word, value in zip(("position", "velocity", "acceleration"), drive(t), strict=True):
         sim.command[f"loop0.{word}"] = value
 
@@ -55,7 +55,7 @@ def test_the_loop_follows_its_drive(kind, method):
     sim, h = lj.Simulation(system), 1e-3
     tolerance = {"embed": 1e-10, "force": 1e-8}[method]
     for k in range(1, 201):
-        tell(sim, k * h)
+        command_at(sim, k * h)
         sim.step()
         drives = {"loop0": drive(k * h)}
         figure(
@@ -78,7 +78,7 @@ def test_both_methods_move_alike(kind):
         system = set_state(system, graph.q, graph.v / 3.0)
         sim = lj.Simulation(system, dt=h)
         for k in range(1, 201):
-            tell(sim, k * h)
+            command_at(sim, k * h)
             sim.step()
         ends.append(np.concatenate([sim.q, sim.v]))
     figure("state by embedding and by force", ends[0], ends[1], oracle="each other", atol=1e-6)

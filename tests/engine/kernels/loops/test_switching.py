@@ -159,20 +159,20 @@ def test_locks_and_embedded_loops_together():
 def test_commands_do_what_calls_do_and_bits_repeat():
     """By command at the start of a step or by a call; snapshots hold what is closed and how."""
     system, _ = open_system(["weld", "coupling"], 11)
-    called, told = lj.Simulation(system), lj.Simulation(system)
+    called, reported = lj.Simulation(system), lj.Simulation(system)
     called.step(10)
     called.attach("loop0")
     called.step(30)
-    told.step(10)
-    told.command["loop0.closed"] = 1.0
-    told.step(30)
-    assert np.array_equal(called.q, told.q)
-    assert np.array_equal(called.v, told.v)
-    snapshot = told.snapshot()
-    told.command["loop0.closed"] = 0.0
-    told.command["loop1.closed"] = 1.0
-    told.step(40)
-    end = told.state
+    reported.step(10)
+    reported.command["loop0.closed"] = 1.0
+    reported.step(30)
+    assert np.array_equal(called.q, reported.q)
+    assert np.array_equal(called.v, reported.v)
+    snapshot = reported.snapshot()
+    reported.command["loop0.closed"] = 0.0
+    reported.command["loop1.closed"] = 1.0
+    reported.step(40)
+    end = reported.state
     other = lj.Simulation(system)
     other.restore(snapshot)
     assert other.closed("loop0")
