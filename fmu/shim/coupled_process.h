@@ -27,7 +27,7 @@ typedef struct Engine Engine;
 Engine *engine_start(Instance *instance, const EngineOptions *options);
 /* Where it answers. */
 const char *engine_endpoint(const Engine *engine);
-/* Whether it has ended by itself; `why` then tells how, with its last words. */
+/* Whether it has ended by itself; `why` then says how, with its last words. */
 bool engine_ended(Engine *engine, char *why, size_t size);
 /* Ends it and removes its files. NULL is no matter. */
 void engine_stop(Engine *engine);

@@ -13,7 +13,7 @@ static bool widen(const char *text, wchar_t *wide, size_t size)
     return MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, text, -1, wide, (int)size) > 0;
 }
 
-static void tell(char *why, size_t size, const char *what)
+static void explain(char *why, size_t size, const char *what)
 {
     snprintf(why, size, "%s (Windows error %lu)", what, (unsigned long)GetLastError());
 }
@@ -51,7 +51,7 @@ void *platform_library(const char *path, char *why, size_t size)
         library = LoadLibraryExW(wide, NULL, LOAD_WITH_ALTERED_SEARCH_PATH); /* its neighbours are found beside it */
     }
     if (!library)
-        tell(why, size, "cannot be loaded");
+        explain(why, size, "cannot be loaded");
     return (void *)library;
 }
 
@@ -76,12 +76,12 @@ bool platform_folder(char *path, size_t size, char *why, size_t why_size)
     wchar_t parent[MAX_PATH + 1], wide[MAX_PATH + 32];
     uint64_t number;
     if (GetTempPathW(MAX_PATH + 1, parent) == 0 || !platform_random(&number)) {
-        tell(why, why_size, "no place for a temporary folder");
+        explain(why, why_size, "no place for a temporary folder");
         return false;
     }
     swprintf(wide, MAX_PATH + 32, L"%lslj%016llx", parent, (unsigned long long)number);
     if (!CreateDirectoryW(wide, NULL) || WideCharToMultiByte(CP_UTF8, 0, wide, -1, path, (int)size, NULL, NULL) == 0) {
-        tell(why, why_size, "cannot make a temporary folder");
+        explain(why, why_size, "cannot make a temporary folder");
         return false;
     }
     return true;
@@ -169,7 +169,7 @@ bool child_start(Child *child, const char *command, const char *const *arguments
     SECURITY_ATTRIBUTES inherit = {sizeof inherit, NULL, TRUE};
     HANDLE input, ours;
     if (!CreatePipe(&input, &ours, &inherit, 0)) {
-        tell(why, size, "no pipe can be made");
+        explain(why, size, "no pipe can be made");
         return false;
     }
     SetHandleInformation(ours, HANDLE_FLAG_INHERIT, 0);
@@ -177,7 +177,7 @@ bool child_start(Child *child, const char *command, const char *const *arguments
                                 &inherit, OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL, NULL);
     child->running = output != INVALID_HANDLE_VALUE && create(child, line, input, output);
     if (!child->running)
-        tell(why, size, "it cannot be started");
+        explain(why, size, "it cannot be started");
     CloseHandle(input);
     if (output != INVALID_HANDLE_VALUE)
         CloseHandle(output);

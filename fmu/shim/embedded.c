@@ -153,28 +153,28 @@ static Status discard_of_values(const Model *model)
 
 Status embedded_not_finite(Model *model, const Variable *variable)
 {
-    return embedded_told(model, core_not_finite(&model->core, variable), discard_of_values(model));
+    return embedded_report(model, core_not_finite(&model->core, variable), discard_of_values(model));
 }
 
 Status model_get(Model *model, const Variable *variable, double *values)
 {
     const CoreStatus found = core_get(&model->core, variable, vector(model, variable), values);
-    return embedded_told(model, found, found == CORE_NOT_FINITE ? discard_of_values(model) : STATUS_ERROR);
+    return embedded_report(model, found, found == CORE_NOT_FINITE ? discard_of_values(model) : STATUS_ERROR);
 }
 
 Status model_set(Model *model, const Variable *variable, const double *values)
 {
-    return embedded_told(model, core_set(&model->core, variable, values), STATUS_ERROR);
+    return embedded_report(model, core_set(&model->core, variable, values), STATUS_ERROR);
 }
 
 Status model_get_text(Model *model, const Variable *variable, const char **text)
 {
     (void)text;
-    return embedded_told(model, core_no_such(&model->core, variable, "read as a text"), STATUS_ERROR);
+    return embedded_report(model, core_no_such(&model->core, variable, "read as a text"), STATUS_ERROR);
 }
 
 Status model_set_text(Model *model, const Variable *variable, const char *text)
 {
     (void)text;
-    return embedded_told(model, core_no_such(&model->core, variable, "set as a text"), STATUS_ERROR);
+    return embedded_report(model, core_no_such(&model->core, variable, "set as a text"), STATUS_ERROR);
 }

@@ -25,7 +25,7 @@ struct Model {
 /* The core, about to be asked for what it computes: whether quaternions have unit length depends on the phase. */
 Core *embedded_core(Model *model);
 /* Logs what the core said, where it is not OK, with this status; the status of the call. */
-static inline Status embedded_told(Model *model, CoreStatus found, Status status)
+static inline Status embedded_report(Model *model, CoreStatus found, Status status)
 {
     if (found == CORE_OK)
         return STATUS_OK;

@@ -14,7 +14,7 @@
 Status model_start(Model *model)
 {
     model->core.fresh = 0;
-    return embedded_told(model, core_check(&model->core, "start"), STATUS_ERROR);
+    return embedded_report(model, core_check(&model->core, "start"), STATUS_ERROR);
 }
 
 /* Internal steps of a communication step: as many of dt as fit, or the fewest equal ones that are no longer. An
@@ -79,12 +79,12 @@ Status model_step(Model *model, double time, double h, double *reached)
     if (refuses(model, h, count, step))
         return STATUS_DISCARD;
     if (core->unchecked && core_check(core, "go on") != CORE_OK) /* single parameters may pass where two disagree */
-        return embedded_told(model, CORE_REFUSED, STATUS_ERROR);
+        return embedded_report(model, CORE_REFUSED, STATUS_ERROR);
     int64_t done = 0;
     Run run = {model->instance, STATUS_OK};
     const CoreStatus found = core_advance(core, time, step, (int64_t)count, goes_on, &run, &done);
     *reached = done == (int64_t)count ? time + h : time + (double)done * step;
-    return found == CORE_OK ? run.status : embedded_told(model, found, STATUS_DISCARD);
+    return found == CORE_OK ? run.status : embedded_report(model, found, STATUS_DISCARD);
 }
 
 Status model_undo_step(Model *model)

@@ -44,7 +44,7 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, f
                               const fmi2CallbackFunctions *functions, fmi2Boolean visible, fmi2Boolean logging)
 {
     (void)visible;
-    if (!functions) /* nobody to tell */
+    if (!functions) /* nobody to report to */
         return NULL;
     if (type != fmi2ModelExchange && type != fmi2CoSimulation) {
         if (functions->logger)

@@ -142,7 +142,7 @@ fmi2Status fmi2CancelStep(fmi2Component c)
     return done(instance, instance_unsupported(instance, __func__, "Model Exchange has no steps to cancel"));
 }
 
-/* FMI 2.0.4, section 4.2.3: a status that a slave cannot tell is discarded. */
+/* FMI 2.0.4, section 4.2.3: a status that a slave cannot report is discarded. */
 static fmi2Status untold(Instance *instance, const char *function, fmi2StatusKind kind)
 {
     instance_log(instance, STATUS_DISCARD, NULL, "%s: status %d is not kept: no step is ever pending.", function,

@@ -120,7 +120,7 @@ fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance c, size_t *n)
     return fmi3OK;
 }
 
-/* What a step tells besides its status. */
+/* What a step reports besides its status. */
 typedef struct {
     fmi3Boolean *event_handling_needed, *terminate, *early_return;
     fmi3Float64 *last_successful_time;

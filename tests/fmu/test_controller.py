@@ -267,7 +267,7 @@ def test_units_without_a_definition_are_reported(tmp_path, sim):
     with pid(path) as controller, pytest.warns(FmuWarning, match="'angle' in 'deg'"):
         controller.start(sim)
     with pid(path, inputs=INPUTS | {"angle": lambda sim: np.rad2deg(sim.q[1])}) as controller:
-        controller.start(sim)  # the function gives degrees, as the FMU wants: nothing to tell
+        controller.start(sim)  # the function gives degrees, as the FMU wants: nothing to report
 
 
 def test_tunable_and_fixed_parameters(pid2, sim):

@@ -17,7 +17,7 @@ from tests.fmu.coupled_fmu import built, load_arm
 
 WAIT_S = 30.0  # bound on every wait; reached only when something is broken
 
-#: an importer that starts an engine, tells its number, and waits to be killed
+#: an importer that starts an engine, prints its number, and waits to be killed
 IMPORTER = """
     import sys, time
     from pathlib import Path

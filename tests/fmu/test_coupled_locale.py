@@ -31,9 +31,9 @@ def german(tmp_path: Path) -> dict[str, str]:
 def test_the_step_is_reported_with_a_point(german, tmp_path, dt):
     sources = [TOY / "start_engine.c", SHIM / "coupled_process.c", SHIM / "coupled_posix.c", NATIVE / "files.c"]
     host = compile_c(tmp_path / "host", sources, f"-I{SHIM}", "-ldl")
-    script, told = tmp_path / "engine", tmp_path / "told"
-    script.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > "{told}"\n', encoding="utf-8")
+    script, reported = tmp_path / "engine", tmp_path / "reported"
+    script.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > "{reported}"\n', encoding="utf-8")
     script.chmod(0o755)
     subprocess.run([str(host), str(script), dt], env=german, check=True)
-    words = told.read_text(encoding="utf-8").splitlines()
+    words = reported.read_text(encoding="utf-8").splitlines()
     assert words[words.index("--dt") + 1] == f"{float(dt):.17g}"

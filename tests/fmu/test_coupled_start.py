@@ -51,7 +51,7 @@ def test_an_engine_that_computes_says_so(tmp_path):
 import signal, sys, time
 from pathlib import Path
 from limberjack.bridge import parent
-parent._TELL_S = 0.2
+parent._REPORT_S = 0.2
 parent.end_with_parent(Path(sys.argv[1]))
 def compute(seconds):
     end = time.process_time() + seconds

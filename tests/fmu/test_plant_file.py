@@ -95,9 +95,9 @@ def test_with_an_engine_process_parameters_carry_the_engines_names(model, reader
     parameters = [v for v in variables if v.region is Region.PARAMETER]
     floats = [float(x) for x in found["float"]]
     lines = [line.split(" ", 9) for line in found["variable"]]
-    told = [line for line in lines if int(line[0]) == Region.PARAMETER]
+    reported = [line for line in lines if int(line[0]) == Region.PARAMETER]
     count = 0
-    for line, variable in zip(told, parameters, strict=True):
+    for line, variable in zip(reported, parameters, strict=True):
         name, _, engine_name = line[9].partition("|")
         assert (name, int(line[2])) == (variable.name, count)
         assert plant.parameters[engine_name] == variable.offset
@@ -112,8 +112,8 @@ def test_settings_carry_their_start_values(model, reader, tmp_path):
     lines = printed(reader, tmp_path, content)["variable"]
     for line, variable in zip(lines, variables, strict=True):
         if variable.region is Region.SETTING:
-            _, _, _, kind, _, told, _, _, start, texts = line.split(" ", 9)
-            assert (int(kind), int(told)) == (int(variable.text), 5)
+            _, _, _, kind, _, reported, _, _, start, texts = line.split(" ", 9)
+            assert (int(kind), int(reported)) == (int(variable.text), 5)
             if variable.text:
                 assert texts == f"{variable.name}|{variable.start[0]}"
             else:

@@ -30,7 +30,7 @@ def declared() -> set[str]:
     return {name for name in names if not name.endswith("##TYPE") and name not in ("fmi3Get", "fmi3Set")}
 
 
-def told(*command: str) -> str:
+def output_of(*command: str) -> str:
     if shutil.which(command[0]) is None:
         pytest.skip(f"needs {command[0]}")
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -52,7 +52,7 @@ def test_the_binary_here_exports_what_the_headers_declare(coupling):
 @pytest.mark.parametrize("coupling", ["embedded", "process"])
 def test_the_windows_binary_exports_them_and_needs_the_c_runtime_only(coupling):
     path = binaries.binaries(targets.chosen("x86_64-windows"), coupling)["x86_64-windows"]
-    facts = told("objdump", "-p", str(path))
+    facts = output_of("objdump", "-p", str(path))
     table = facts.split("[Ordinal/Name Pointer] Table")[1].split("\n\n")[0]
     assert set(re.findall(r"\b(\w+)$", table, flags=re.MULTILINE)) - {"Table"} == declared()
     libraries = re.findall(r"DLL Name: (\S+)", facts)

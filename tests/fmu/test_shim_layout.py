@@ -86,11 +86,11 @@ def test_no_index_outside_passes(refuse, plant):
             for column in range(columns):
                 place = start + row * columns + column
                 for value in (-2, _ENDLESS, -_ENDLESS):
-                    told = refuse(np.concatenate([plant.ints[:place], [value], plant.ints[place + 1 :]]))
+                    reported = refuse(np.concatenate([plant.ints[:place], [value], plant.ints[place + 1 :]]))
                     if is_index(plant, name, row, column):
-                        assert told == names[name], (name, row, column, value)
+                        assert reported == names[name], (name, row, column, value)
                     else:
-                        assert told is None, (name, row, column, value)
+                        assert reported is None, (name, row, column, value)
         start += rows * columns
     assert start == len(plant.ints)
 
@@ -144,7 +144,7 @@ def test_scratch_of_groups_is_what_they_need(refuse):
 
 
 @pytest.mark.parametrize(
-    ("section", "row", "column", "value", "told"),
+    ("section", "row", "column", "value", "expected"),
     [
         ("topo", 0, layout.GROUP, 0, "topology"),  # no member of the group
         ("dof_int", 0, layout.DI_MEMBER, 0, "velocities"),
@@ -157,11 +157,11 @@ def test_scratch_of_groups_is_what_they_need(refuse):
         ("loop_int", 1, loops.L_KIND, loops.BALL, "loops"),  # five rows
     ],
 )
-def test_tables_of_loops_that_contradict_each_other(refuse, section, row, column, value, told):
+def test_tables_of_loops_that_contradict_each_other(refuse, section, row, column, value, expected):
     plant = plants()[4]
     forged = Plant(plant.ints.copy(), plant.floats)
     forged.sections[section][row, column] = value
-    assert refuse(forged.ints) == told
+    assert refuse(forged.ints) == expected
 
 
 def base() -> tuple[Plant, int, int]:
@@ -205,10 +205,10 @@ def test_tables_of_flexible_bodies_that_contradict_each_other(refuse):
         (bodies, (1, flexible.MI_TABLE), 0, "flexible bodies"),  # longer than the table there
         (bodies, (1, flexible.MI_WORK), 0, "flexible bodies"),  # two that share their scratch
     ]
-    for table, place, value, told in cases:
+    for table, place, value, expected in cases:
         kept = table[place]
         table[place] = value
-        assert refuse(forged.ints) == told, (place, value)
+        assert refuse(forged.ints) == expected, (place, value)
         table[place] = kept
     assert refuse(forged.ints) is None
 
@@ -239,7 +239,7 @@ def test_strain_is_of_flexible_bodies(refuse):
 
 
 @pytest.mark.parametrize(
-    ("section", "row", "column", "value", "told"),
+    ("section", "row", "column", "value", "expected"),
     [
         ("actuator_int", 0, layout.AI_MOTOR, 2, "actuators"),  # of two
         ("thruster_int", 0, elements.TI_VALVE, 2, "force elements"),
@@ -258,22 +258,22 @@ def test_strain_is_of_flexible_bodies(refuse):
         ("valve_int", 0, drives.VA_RING, 2**40, "motors and valves"),
     ],
 )
-def test_tables_of_instruments_and_drives_that_contradict_each_other(refuse, section, row, column, value, told):
+def test_tables_of_instruments_and_drives_that_contradict_each_other(refuse, section, row, column, value, expected):
     plant = plants()[10]
     forged = Plant(plant.ints.copy(), plant.floats)
     forged.sections[section][row, column] = value
-    assert refuse(forged.ints) == told
+    assert refuse(forged.ints) == expected
 
 
 @pytest.mark.parametrize(
-    ("count", "told"),
+    ("count", "expected"),
     [(instruments.C_INSTRUMENT_STATE, "instruments"), (drives.C_DRIVE_STATE, "motors and valves")],
 )
-def test_states_of_instruments_and_drives_are_what_they_need(refuse, count, told):
+def test_states_of_instruments_and_drives_are_what_they_need(refuse, count, expected):
     ints = plants()[10].ints.copy()
     for wrong in (-1, 1):
         ints[count] += wrong
-        assert refuse(ints) == told
+        assert refuse(ints) == expected
         ints[count] -= wrong
 
 

@@ -301,10 +301,10 @@ def test_errors_without_logging_as_the_version_of_the_standard_has_it(opened, ve
     assert fmu.call("SetDebugLogging", 1, c_size_t(1), errors) == OK
     assert fmu.step(0.0, DT)[0] == ERROR
     assert fmu.log[-1][:2] == (ERROR, "logStatusError")
-    told = len(fmu.log)
+    logged = len(fmu.log)
     assert fmu.call("SetDebugLogging", 0, c_size_t(1), errors) == OK
     assert fmu.step(0.0, DT)[0] == ERROR
-    assert len(fmu.log) == told + (1 if version == 2 else 0)
+    assert len(fmu.log) == logged + (1 if version == 2 else 0)
 
 
 def test_seeds_too_small_for_a_difference_give_zero(opened):

@@ -66,9 +66,9 @@ def test_uris(parse, uri, path):
     ],
 )
 def test_uris_that_cannot_be_used(parse, uri, wrong):
-    path, told = parse(uri)
+    path, reported = parse(uri)
     assert path is None
-    assert wrong in told
+    assert wrong in reported
 
 
 @pytest.mark.parametrize(

@@ -68,8 +68,8 @@ def drive(program: Path, *arguments: str) -> str:
 @pytest.mark.long
 def test_misuse(sanitized, tmp_path, version):
     program, library = sanitized
-    told = drive(program, "misuse", str(description(tmp_path, library, version)))
-    assert told.count("ok ") > 50
+    output = drive(program, "misuse", str(description(tmp_path, library, version)))
+    assert output.count("ok ") > 50
 
 
 @pytest.mark.long
@@ -108,5 +108,5 @@ def harmless(good: bytes, content: bytes) -> bool:
 def test_threads(tmp_path, version):
     program, library = build(tmp_path, THREADS)
     checks = "threads,ended_by_another_thread,early_return"
-    told = drive(program, "misuse", str(description(tmp_path, library, version)), "--only", checks)
-    assert told.count("ok ") == 4
+    output = drive(program, "misuse", str(description(tmp_path, library, version)), "--only", checks)
+    assert output.count("ok ") == 4

@@ -19,7 +19,7 @@ ALL[3, CO_SIMULATION] = "INSTX"
 ANGLE, ENERGY, COMMAND = (REFERENCE[name] for name in ("angle", "energy", "torque_command"))
 
 #: function → states, for (FMI 2 ME, FMI 2 CS, FMI 3 ME, FMI 3 CS). Liberties: Model Exchange takes the time in Event
-#: Mode, and FMI 2 tells the status of a step after an error.
+#: Mode, and FMI 2 reports the status of a step after an error.
 TABLE = {
     "SetDebugLogging": ("INECTX", "INSFTX", "INECTX", "INSTX"),
     "SetupExperiment": ("I", "I", None, None),
@@ -147,8 +147,8 @@ def test_a_function_may_be_called_where_the_standard_says_so(opened, version, ki
         status, saved = fmu.save()
         assert status == OK
         reach(fmu, state)
-        told = len(fmu.log)
+        logged = len(fmu.log)
         status = CALLS[name](fmu, saved) if name in CALLS else fmu.call(name)
-        assert status == (OK if state in allowed else ERROR), (name, state, fmu.log[told:])
+        assert status == (OK if state in allowed else ERROR), (name, state, fmu.log[logged:])
         if state not in allowed:
             assert fmu.log[-1][0] == ERROR

@@ -49,7 +49,7 @@ void ready(Test *test, Instance *instance)
     GOOD(test, instance, instance_initialise(instance));
 }
 
-void start_anew(Test *test, Instance *instance)
+void restart(Test *test, Instance *instance)
 {
     GOOD(test, instance, instance_reset(instance));
     GOOD(test, instance, instance_initialise(instance));

@@ -40,17 +40,17 @@ void expect_refused(Test *test, const Instance *instance, size_t errors_before, 
         expect_refused(test, instance, errors_before_, status_, #call); \
     } while (0)
 /* Refused, after which the instance is started again. */
-#define REFUSED_ANEW(test, instance, call) \
-    do {                                   \
-        REFUSED(test, instance, call);     \
-        start_anew(test, instance);        \
+#define REFUSED_RESTART(test, instance, call) \
+    do {                                      \
+        REFUSED(test, instance, call);        \
+        restart(test, instance);              \
     } while (0)
 
 /* Opens; ends the program when even that fails. */
 void fresh(Test *test, Instance *instance);
 /* Opens and initialises. */
 void ready(Test *test, Instance *instance);
-void start_anew(Test *test, Instance *instance); /* reset, initialise */
+void restart(Test *test, Instance *instance); /* reset, initialise */
 /* Frees, after a look at the log: declared categories, no empty lines. */
 void done(Test *test, Instance *instance);
 

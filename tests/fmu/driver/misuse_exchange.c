@@ -12,16 +12,16 @@ static void arrays(Test *test)
     ready(test, &instance);
     GOOD(test, &instance, instance_get_states(&instance, x, n));
     GOOD(test, &instance, instance_set_states(&instance, x, n));
-    REFUSED_ANEW(test, &instance, instance_get_states(&instance, x, n + 1));
-    REFUSED_ANEW(test, &instance, instance_get_states(&instance, x, n - 1));
-    REFUSED_ANEW(test, &instance, instance_get_states(&instance, NULL, n));
-    REFUSED_ANEW(test, &instance, instance_set_states(&instance, x, n + 1));
-    REFUSED_ANEW(test, &instance, instance_set_states(&instance, NULL, n));
-    REFUSED_ANEW(test, &instance, instance_get_derivatives(&instance, x, n + 1));
-    REFUSED_ANEW(test, &instance, instance_get_derivatives(&instance, NULL, n));
-    REFUSED_ANEW(test, &instance, instance_get_nominals(&instance, x, n + 1));
-    REFUSED_ANEW(test, &instance, instance_get_nominals(&instance, NULL, n));
-    REFUSED_ANEW(test, &instance, instance_get_indicators(&instance, x, n_indicators + 1));
+    REFUSED_RESTART(test, &instance, instance_get_states(&instance, x, n + 1));
+    REFUSED_RESTART(test, &instance, instance_get_states(&instance, x, n - 1));
+    REFUSED_RESTART(test, &instance, instance_get_states(&instance, NULL, n));
+    REFUSED_RESTART(test, &instance, instance_set_states(&instance, x, n + 1));
+    REFUSED_RESTART(test, &instance, instance_set_states(&instance, NULL, n));
+    REFUSED_RESTART(test, &instance, instance_get_derivatives(&instance, x, n + 1));
+    REFUSED_RESTART(test, &instance, instance_get_derivatives(&instance, NULL, n));
+    REFUSED_RESTART(test, &instance, instance_get_nominals(&instance, x, n + 1));
+    REFUSED_RESTART(test, &instance, instance_get_nominals(&instance, NULL, n));
+    REFUSED_RESTART(test, &instance, instance_get_indicators(&instance, x, n_indicators + 1));
     GOOD(test, &instance, instance_get_nominals(&instance, x, n));
     for (size_t i = 0; i < n; i++)
         expect(test, x[i] > 0.0, "nominal values are positive");
@@ -41,8 +41,8 @@ static void not_finite_states(Test *test)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         GOOD(test, &instance, instance_get_states(&instance, x, n));
         x[n - 1] = wrong[i];
-        REFUSED_ANEW(test, &instance, instance_set_states(&instance, x, n));
-        REFUSED_ANEW(test, &instance, instance_set_time(&instance, wrong[i]));
+        REFUSED_RESTART(test, &instance, instance_set_states(&instance, x, n));
+        REFUSED_RESTART(test, &instance, instance_set_time(&instance, wrong[i]));
     }
     expect_trace(test, &instance, &wanted, 0, "a run after states that are no numbers");
     done(test, &instance);
@@ -59,15 +59,15 @@ static void event_mode(Test *test)
     ready(test, &instance);
     GOOD(test, &instance, instance_get_states(&instance, x, n));
     GOOD(test, &instance, instance_enter_event(&instance));
-    REFUSED_ANEW(test, &instance, instance_completed(&instance, &flag, &other));
+    REFUSED_RESTART(test, &instance, instance_completed(&instance, &flag, &other));
     GOOD(test, &instance, instance_enter_event(&instance));
-    REFUSED_ANEW(test, &instance, instance_set_states(&instance, x, n));
+    REFUSED_RESTART(test, &instance, instance_set_states(&instance, x, n));
     GOOD(test, &instance, instance_enter_event(&instance));
     for (int i = 0; again && i < 100; i++)
         GOOD(test, &instance, instance_iterate_events(&instance, &again));
     expect(test, !again, "the event iteration ends");
     GOOD(test, &instance, instance_enter_continuous(&instance));
-    REFUSED_ANEW(test, &instance, instance_iterate_events(&instance, &again));
+    REFUSED_RESTART(test, &instance, instance_iterate_events(&instance, &again));
     done(test, &instance);
     free(x);
 }
@@ -90,18 +90,18 @@ static void directions(Test *test)
     GOOD(test, &instance, instance_directional(&instance, u, 1, k, 1, seed, nk, found, nu));
     for (size_t i = 0; i < nu; i++)
         expect(test, isfinite(found[i]), "a derivative is a number");
-    REFUSED_ANEW(test, &instance, instance_directional(&instance, NULL, 1, k, 1, seed, nk, found, nu));
-    REFUSED_ANEW(test, &instance, instance_directional(&instance, u, 1, NULL, 1, seed, nk, found, nu));
-    REFUSED_ANEW(test, &instance, instance_directional(&instance, u, 1, k, 1, NULL, nk, found, nu));
-    REFUSED_ANEW(test, &instance, instance_directional(&instance, u, 1, k, 1, seed, nk, NULL, nu));
-    REFUSED_ANEW(test, &instance, instance_directional(&instance, &nowhere, 1, k, 1, seed, nk, found, nu));
-    REFUSED_ANEW(test, &instance, instance_directional(&instance, u, 1, &nowhere, 1, seed, nk, found, nu));
+    REFUSED_RESTART(test, &instance, instance_directional(&instance, NULL, 1, k, 1, seed, nk, found, nu));
+    REFUSED_RESTART(test, &instance, instance_directional(&instance, u, 1, NULL, 1, seed, nk, found, nu));
+    REFUSED_RESTART(test, &instance, instance_directional(&instance, u, 1, k, 1, NULL, nk, found, nu));
+    REFUSED_RESTART(test, &instance, instance_directional(&instance, u, 1, k, 1, seed, nk, NULL, nu));
+    REFUSED_RESTART(test, &instance, instance_directional(&instance, &nowhere, 1, k, 1, seed, nk, found, nu));
+    REFUSED_RESTART(test, &instance, instance_directional(&instance, u, 1, &nowhere, 1, seed, nk, found, nu));
     seed[0] = NAN;
-    REFUSED_ANEW(test, &instance, instance_directional(&instance, u, 1, k, 1, seed, nk, found, nu));
+    REFUSED_RESTART(test, &instance, instance_directional(&instance, u, 1, k, 1, seed, nk, found, nu));
     seed[0] = 1.0;
     if (description->version == 3) {
-        REFUSED_ANEW(test, &instance, instance_directional(&instance, u, 1, k, 1, seed, nk + 1, found, nu));
-        REFUSED_ANEW(test, &instance, instance_directional(&instance, u, 1, k, 1, seed, nk, found, nu + 1));
+        REFUSED_RESTART(test, &instance, instance_directional(&instance, u, 1, k, 1, seed, nk + 1, found, nu));
+        REFUSED_RESTART(test, &instance, instance_directional(&instance, u, 1, k, 1, seed, nk, found, nu + 1));
     }
     done(test, &instance);
     free(seed);

@@ -77,7 +77,7 @@ static void ended_by_another_thread(Test *test)
         run_threads(run_part, arguments, 2);
         expect(test, race.status == FMI_DISCARD, "a step that another thread ends is discarded");
         expect(test, race.reached > 0.0 && race.reached < race.h, "it ends on the way");
-        start_anew(test, &instance);
+        restart(test, &instance);
     }
     expect_trace(test, &instance, &wanted, 0, "a run after steps that were ended");
     done(test, &instance);

@@ -59,7 +59,7 @@ static void run_lane(void *argument)
         Instance instance;
         ready(&lane->test, &instance);
         expect_trace(&lane->test, &instance, &lane->wanted, lane->phase, "a thread's instance gives the same numbers");
-        start_anew(&lane->test, &instance);
+        restart(&lane->test, &instance);
         expect_trace(&lane->test, &instance, &lane->wanted, lane->phase, "the same after a reset on its thread");
         done(&lane->test, &instance);
     }
@@ -88,17 +88,17 @@ static void reset(Test *test)
     Instance instance;
     reference_trace(test, &wanted, 2);
     fresh(test, &instance);
-    start_anew(test, &instance);
+    restart(test, &instance);
     expect_trace(test, &instance, &wanted, 2, "reset of a fresh instance");
-    start_anew(test, &instance);
+    restart(test, &instance);
     expect_trace(test, &instance, &wanted, 2, "reset during a run");
     GOOD(test, &instance, instance_terminate(&instance));
     GOOD(test, &instance, instance_reset(&instance));
-    start_anew(test, &instance);
+    restart(test, &instance);
     expect_trace(test, &instance, &wanted, 2, "reset twice after the end");
     GOOD(test, &instance, instance_reset(&instance));
     GOOD(test, &instance, instance_enter_initialisation(&instance, 0.0));
-    start_anew(test, &instance);
+    restart(test, &instance);
     expect_trace(test, &instance, &wanted, 2, "reset during initialisation");
     done(test, &instance);
     trace_free(&wanted);
@@ -117,7 +117,7 @@ static void reset_forgets(Test *test)
     for (size_t i = 0; i < parameters->numbers; i++)
         values[i] *= 1.25; /* stays inside a limit at zero */
     GOOD(test, &instance, instance_set_group(&instance, parameters, values));
-    start_anew(test, &instance);
+    restart(test, &instance);
     expect_trace(test, &instance, &wanted, 3, "reset brings the parameters' start values back");
     done(test, &instance);
     trace_free(&wanted);
@@ -158,22 +158,22 @@ static void opening(Test *test)
 {
     Opening wrong = opening_usual(test->fmu);
     wrong.token = "{another}";
-    expect_no_instance(test, &wrong, "another token is refused and told");
+    expect_no_instance(test, &wrong, "another token is refused and reported");
     wrong.token = NULL;
-    expect_no_instance(test, &wrong, "no token is refused and told");
+    expect_no_instance(test, &wrong, "no token is refused and reported");
 }
 
 static void opening_without_resources(Test *test)
 {
     Opening wrong = opening_usual(test->fmu);
     wrong.resources = test->fmu->description->version == 2 ? "file:///no/such/place" : "/no/such/place/";
-    expect_no_instance(test, &wrong, "a place without resources is refused and told");
+    expect_no_instance(test, &wrong, "a place without resources is refused and reported");
     wrong.resources = "";
-    expect_no_instance(test, &wrong, "an empty resources path is refused and told");
+    expect_no_instance(test, &wrong, "an empty resources path is refused and reported");
     wrong.resources = NULL;
-    expect_no_instance(test, &wrong, "no resources path is refused and told");
+    expect_no_instance(test, &wrong, "no resources path is refused and reported");
     wrong.resources = "http://example.org/resources";
-    expect_no_instance(test, &wrong, "resources elsewhere are refused and told");
+    expect_no_instance(test, &wrong, "resources elsewhere are refused and reported");
 }
 
 static void logging(Test *test)
@@ -194,8 +194,8 @@ static void logging(Test *test)
     if (test->fmu->description->n_categories > 0)
         GOOD(test, &instance, instance_set_logging(&instance, false, 1, &known));
     GOOD(test, &instance, instance_set_logging(&instance, true, 0, NULL));
-    REFUSED_ANEW(test, &instance, instance_set_logging(&instance, true, 1, &unknown));
-    REFUSED_ANEW(test, &instance, instance_set_logging(&instance, true, 1, NULL));
+    REFUSED_RESTART(test, &instance, instance_set_logging(&instance, true, 1, &unknown));
+    REFUSED_RESTART(test, &instance, instance_set_logging(&instance, true, 1, NULL));
     REFUSED(test, &instance, instance_set_logging(&instance, true, 1, &nothing));
     done(test, &instance);
     if (test->fmu->description->version == 3) {

@@ -53,7 +53,7 @@ static void order_initialising(Test *test)
     REFUSED(test, &instance, instance_enter_initialisation(&instance, 0.0));
     GOOD(test, &instance, instance_reset(&instance));
     GOOD(test, &instance, instance_enter_initialisation(&instance, 0.0));
-    REFUSED_ANEW(test, &instance, instance_terminate(&instance));
+    REFUSED_RESTART(test, &instance, instance_terminate(&instance));
     done(test, &instance);
 }
 
@@ -62,14 +62,14 @@ static void order_running(Test *test)
     Instance instance;
     bool again;
     ready(test, &instance);
-    REFUSED_ANEW(test, &instance, instance_exit_initialisation(&instance));
-    REFUSED_ANEW(test, &instance, instance_enter_initialisation(&instance, 0.0));
-    REFUSED_ANEW(test, &instance, instance_enter_continuous(&instance));
-    REFUSED_ANEW(test, &instance, instance_iterate_events(&instance, &again));
+    REFUSED_RESTART(test, &instance, instance_exit_initialisation(&instance));
+    REFUSED_RESTART(test, &instance, instance_enter_initialisation(&instance, 0.0));
+    REFUSED_RESTART(test, &instance, instance_enter_continuous(&instance));
+    REFUSED_RESTART(test, &instance, instance_iterate_events(&instance, &again));
     if (test->kind == MODEL_EXCHANGE)
-        REFUSED_ANEW(test, &instance, step(&instance));
+        REFUSED_RESTART(test, &instance, step(&instance));
     else
-        REFUSED_ANEW(test, &instance, instance_set_time(&instance, 0.0));
+        REFUSED_RESTART(test, &instance, instance_set_time(&instance, 0.0));
     done(test, &instance);
 }
 
@@ -84,20 +84,20 @@ static void order_ended(Test *test)
     GOOD(test, &instance, instance_terminate(&instance));
     GOOD(test, &instance, instance_get_group(&instance, &description->outputs, values));
     REFUSED(test, &instance, instance_terminate(&instance));
-    start_anew(test, &instance);
+    restart(test, &instance);
     GOOD(test, &instance, instance_terminate(&instance));
     REFUSED(test, &instance, instance_initialise(&instance));
     if (test->kind == CO_SIMULATION) {
-        start_anew(test, &instance);
+        restart(test, &instance);
         GOOD(test, &instance, instance_terminate(&instance));
         REFUSED(test, &instance, step(&instance));
     }
     if (description->inputs.count > 0) {
-        start_anew(test, &instance);
+        restart(test, &instance);
         GOOD(test, &instance, instance_terminate(&instance));
         REFUSED(test, &instance, instance_set_group(&instance, &description->inputs, values));
     }
-    start_anew(test, &instance);
+    restart(test, &instance);
     expect_trace(test, &instance, &wanted, 0, "a run after all these refusals");
     done(test, &instance);
     trace_free(&wanted);
@@ -118,7 +118,7 @@ static void after_error(Test *test)
     else
         REFUSED(test, &instance, instance_set_time(&instance, 0.0));
     REFUSED(test, &instance, instance_exit_initialisation(&instance));
-    start_anew(test, &instance);
+    restart(test, &instance);
     expect_trace(test, &instance, &wanted, 4, "a run after an error and a reset");
     done(test, &instance);
     trace_free(&wanted);
@@ -131,15 +131,15 @@ static void unsupported3(Test *test, Instance *instance, const Fmi3 *three)
     const int32_t order = 1;
     double value = 0.0;
     size_t count = 0;
-    REFUSED_ANEW(test, instance, three->EnterConfigurationMode(c));
-    REFUSED_ANEW(test, instance, three->ExitConfigurationMode(c));
-    REFUSED_ANEW(test, instance, three->GetOutputDerivatives(c, &zero, 1, &order, &value, 1));
-    REFUSED_ANEW(test, instance, three->GetIntervalDecimal(c, &zero, 1, &value, NULL));
-    REFUSED_ANEW(test, instance, three->SetShiftDecimal(c, &zero, 1, &value));
-    REFUSED_ANEW(test, instance, three->ActivateModelPartition(c, 0, 0.0));
-    REFUSED_ANEW(test, instance, three->GetNumberOfVariableDependencies(c, 0xFFFFFFFFu, &count));
+    REFUSED_RESTART(test, instance, three->EnterConfigurationMode(c));
+    REFUSED_RESTART(test, instance, three->ExitConfigurationMode(c));
+    REFUSED_RESTART(test, instance, three->GetOutputDerivatives(c, &zero, 1, &order, &value, 1));
+    REFUSED_RESTART(test, instance, three->GetIntervalDecimal(c, &zero, 1, &value, NULL));
+    REFUSED_RESTART(test, instance, three->SetShiftDecimal(c, &zero, 1, &value));
+    REFUSED_RESTART(test, instance, three->ActivateModelPartition(c, 0, 0.0));
+    REFUSED_RESTART(test, instance, three->GetNumberOfVariableDependencies(c, 0xFFFFFFFFu, &count));
     if (test->kind == CO_SIMULATION)
-        REFUSED_ANEW(test, instance, three->EnterStepMode(c));
+        REFUSED_RESTART(test, instance, three->EnterStepMode(c));
 }
 
 static void unsupported(Test *test)
@@ -155,12 +155,12 @@ static void unsupported(Test *test)
         const Fmi2 *two = &test->fmu->two;
         Component c = instance.component;
         Text text;
-        REFUSED_ANEW(test, &instance, two->SetRealInputDerivatives(c, &zero, 1, &order, &value));
-        REFUSED_ANEW(test, &instance, two->GetRealOutputDerivatives(c, &zero, 1, &order, &value));
+        REFUSED_RESTART(test, &instance, two->SetRealInputDerivatives(c, &zero, 1, &order, &value));
+        REFUSED_RESTART(test, &instance, two->GetRealOutputDerivatives(c, &zero, 1, &order, &value));
         if (test->kind == MODEL_EXCHANGE)
-            REFUSED_ANEW(test, &instance, two->GetRealStatus(c, FMI2_LAST_SUCCESSFUL_TIME, &value));
+            REFUSED_RESTART(test, &instance, two->GetRealStatus(c, FMI2_LAST_SUCCESSFUL_TIME, &value));
         if (test->kind == MODEL_EXCHANGE)
-            REFUSED_ANEW(test, &instance, two->CancelStep(c));
+            REFUSED_RESTART(test, &instance, two->CancelStep(c));
         else
             expect(test, two->CancelStep(c) == FMI_DISCARD, "there is no step to cancel");
         expect(test, two->GetStringStatus(c, FMI2_PENDING_STATUS, &text) != FMI_OK, "no step is pending");

@@ -105,7 +105,7 @@ static void expect_bad_bytes(Test *test, Instance *instance, const uint8_t *byte
     expect_refused(test, instance, errors, status, what);
     if (state != NULL)
         instance_drop(instance, &state);
-    start_anew(test, instance);
+    restart(test, instance);
 }
 
 static void damaged(Test *test)
@@ -144,15 +144,15 @@ static void state_pointers(Test *test)
     size_t size = 0;
     uint8_t byte = 0;
     ready(test, &instance);
-    REFUSED_ANEW(test, &instance, instance_save(&instance, NULL));
-    REFUSED_ANEW(test, &instance, instance_restore(&instance, NULL));
-    REFUSED_ANEW(test, &instance, instance_state_size(&instance, NULL, &size));
-    REFUSED_ANEW(test, &instance, instance_pack(&instance, NULL, &byte, 1));
+    REFUSED_RESTART(test, &instance, instance_save(&instance, NULL));
+    REFUSED_RESTART(test, &instance, instance_restore(&instance, NULL));
+    REFUSED_RESTART(test, &instance, instance_state_size(&instance, NULL, &size));
+    REFUSED_RESTART(test, &instance, instance_pack(&instance, NULL, &byte, 1));
     GOOD(test, &instance, instance_save(&instance, &state));
-    REFUSED_ANEW(test, &instance, instance_state_size(&instance, state, NULL));
-    REFUSED_ANEW(test, &instance, instance_pack(&instance, state, &byte, 1));
-    REFUSED_ANEW(test, &instance, instance_pack(&instance, state, NULL, 1000000));
-    REFUSED_ANEW(test, &instance, instance_unpack(&instance, &byte, 1, NULL));
+    REFUSED_RESTART(test, &instance, instance_state_size(&instance, state, NULL));
+    REFUSED_RESTART(test, &instance, instance_pack(&instance, state, &byte, 1));
+    REFUSED_RESTART(test, &instance, instance_pack(&instance, state, NULL, 1000000));
+    REFUSED_RESTART(test, &instance, instance_unpack(&instance, &byte, 1, NULL));
     GOOD(test, &instance, instance_drop(&instance, &state));
     done(test, &instance);
 }

@@ -15,7 +15,7 @@ static void endless_steps(Test *test, Instance *instance)
         Status status = instance_step(instance, 0.0, sizes[i], &reached);
         expect(test, status == FMI_ERROR || status == FMI_DISCARD, "an endless step is refused or discarded");
         expect(test, instance->log.lines > lines, "an endless step is logged");
-        start_anew(test, instance);
+        restart(test, instance);
     }
 }
 
@@ -29,12 +29,12 @@ static void wrong_steps(Test *test)
     reference_trace(test, &wanted, 0);
     ready(test, &instance);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        REFUSED_ANEW(test, &instance, instance_step(&instance, 0.0, sizes[i], &reached));
+        REFUSED_RESTART(test, &instance, instance_step(&instance, 0.0, sizes[i], &reached));
     endless_steps(test, &instance);
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-        REFUSED_ANEW(test, &instance, instance_step(&instance, times[i], h, &reached));
+        REFUSED_RESTART(test, &instance, instance_step(&instance, times[i], h, &reached));
     expect_trace(test, &instance, &wanted, 0, "a run after wrong steps");
-    REFUSED_ANEW(test, &instance, instance_step(&instance, 0.0, h, &reached));
+    REFUSED_RESTART(test, &instance, instance_step(&instance, 0.0, h, &reached));
     done(test, &instance);
     trace_free(&wanted);
 }
@@ -79,7 +79,7 @@ static void extreme_inputs(Test *test)
             expect(test, status > FMI_DISCARD || (reached >= time && reached <= time + h), "the last good time");
         }
         expect(test, status == FMI_OK || status == FMI_DISCARD || status == FMI_ERROR, "OK, Discard or Error");
-        start_anew(test, &instance);
+        restart(test, &instance);
     }
     expect_trace(test, &instance, &wanted, 0, "a run after extreme inputs");
     done(test, &instance);

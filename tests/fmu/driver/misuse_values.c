@@ -48,15 +48,15 @@ static void null_pointers(Test *test)
     double *values = allocate(count, sizeof(double));
     Instance instance;
     ready(test, &instance);
-    REFUSED_ANEW(test, &instance, instance_get(&instance, NULL, 1, values, count));
-    REFUSED_ANEW(test, &instance, instance_get(&instance, &reference, 1, NULL, count));
-    REFUSED_ANEW(test, &instance, instance_set(&instance, NULL, 1, values, count));
-    REFUSED_ANEW(test, &instance, instance_set(&instance, &reference, 1, NULL, count));
+    REFUSED_RESTART(test, &instance, instance_get(&instance, NULL, 1, values, count));
+    REFUSED_RESTART(test, &instance, instance_get(&instance, &reference, 1, NULL, count));
+    REFUSED_RESTART(test, &instance, instance_set(&instance, NULL, 1, values, count));
+    REFUSED_RESTART(test, &instance, instance_set(&instance, &reference, 1, NULL, count));
     if (description->version == 3 && test->kind == CO_SIMULATION) {
         Status status =
             test->fmu->three.DoStep(instance.component, 0.0, description->step, true, NULL, NULL, NULL, NULL);
         expect(test, status == FMI_ERROR, "fmi3DoStep without room for its answers");
-        start_anew(test, &instance);
+        restart(test, &instance);
     }
     GOOD(test, &instance, instance_get(&instance, NULL, 0, NULL, 0));
     GOOD(test, &instance, instance_set(&instance, NULL, 0, NULL, 0));
@@ -124,11 +124,11 @@ static void references(Test *test)
     const char *text;
     ready(test, &instance);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        REFUSED_ANEW(test, &instance, instance_get(&instance, &wrong[i], 1, &value, 1));
-        REFUSED_ANEW(test, &instance, instance_set(&instance, &wrong[i], 1, &value, 1));
-        REFUSED_ANEW(test, &instance, instance_get_text(&instance, wrong[i], &text));
-        REFUSED_ANEW(test, &instance, instance_set_text(&instance, wrong[i], "x"));
-        REFUSED_ANEW(test, &instance, instance_get_whole(&instance, wrong[i], &whole));
+        REFUSED_RESTART(test, &instance, instance_get(&instance, &wrong[i], 1, &value, 1));
+        REFUSED_RESTART(test, &instance, instance_set(&instance, &wrong[i], 1, &value, 1));
+        REFUSED_RESTART(test, &instance, instance_get_text(&instance, wrong[i], &text));
+        REFUSED_RESTART(test, &instance, instance_set_text(&instance, wrong[i], "x"));
+        REFUSED_RESTART(test, &instance, instance_get_whole(&instance, wrong[i], &whole));
     }
     done(test, &instance);
 }
@@ -145,12 +145,12 @@ static void wrong_type_or_cause(Test *test)
     if (output == NULL)
         return;
     ready(test, &instance);
-    REFUSED_ANEW(test, &instance, instance_get_text(&instance, output->reference, &text));
-    REFUSED_ANEW(test, &instance, instance_set_text(&instance, output->reference, "x"));
-    REFUSED_ANEW(test, &instance, instance_get_whole(&instance, output->reference, &whole));
+    REFUSED_RESTART(test, &instance, instance_get_text(&instance, output->reference, &text));
+    REFUSED_RESTART(test, &instance, instance_set_text(&instance, output->reference, "x"));
+    REFUSED_RESTART(test, &instance, instance_get_whole(&instance, output->reference, &whole));
     if (time != NULL) {
         GOOD(test, &instance, instance_get(&instance, &time->reference, 1, &value, 1));
-        REFUSED_ANEW(test, &instance, instance_set(&instance, &time->reference, 1, &value, 1));
+        REFUSED_RESTART(test, &instance, instance_set(&instance, &time->reference, 1, &value, 1));
     }
     done(test, &instance);
 }
@@ -168,7 +168,7 @@ static void computed(Test *test)
             continue;
         double *values = allocate(variable->count, sizeof(double));
         GOOD(test, &instance, instance_get(&instance, &variable->reference, 1, values, variable->count));
-        REFUSED_ANEW(test, &instance, instance_set(&instance, &variable->reference, 1, values, variable->count));
+        REFUSED_RESTART(test, &instance, instance_set(&instance, &variable->reference, 1, values, variable->count));
         free(values);
     }
     done(test, &instance);
@@ -185,7 +185,7 @@ static void fixed_parameters(Test *test)
         if (!variable->real || !variable->fixed || variable->causality[0] != 'p' || variable->count != 1)
             continue;
         GOOD(test, &instance, instance_get(&instance, &variable->reference, 1, &value, 1));
-        REFUSED_ANEW(test, &instance, instance_set(&instance, &variable->reference, 1, &value, 1));
+        REFUSED_RESTART(test, &instance, instance_set(&instance, &variable->reference, 1, &value, 1));
     }
     done(test, &instance);
 }
@@ -204,12 +204,12 @@ static void counts(Test *test)
     size_t n = variable->count;
     double *values = allocate(n + 1, sizeof(double));
     ready(test, &instance);
-    REFUSED_ANEW(test, &instance, instance_get(&instance, &variable->reference, 1, values, n - 1));
-    REFUSED_ANEW(test, &instance, instance_get(&instance, &variable->reference, 1, values, n + 1));
-    REFUSED_ANEW(test, &instance, instance_get(&instance, &variable->reference, 1, values, SIZE_MAX));
+    REFUSED_RESTART(test, &instance, instance_get(&instance, &variable->reference, 1, values, n - 1));
+    REFUSED_RESTART(test, &instance, instance_get(&instance, &variable->reference, 1, values, n + 1));
+    REFUSED_RESTART(test, &instance, instance_get(&instance, &variable->reference, 1, values, SIZE_MAX));
     if (input) {
-        REFUSED_ANEW(test, &instance, instance_set(&instance, &variable->reference, 1, values, n - 1));
-        REFUSED_ANEW(test, &instance, instance_set(&instance, &variable->reference, 1, values, n + 1));
+        REFUSED_RESTART(test, &instance, instance_set(&instance, &variable->reference, 1, values, n - 1));
+        REFUSED_RESTART(test, &instance, instance_set(&instance, &variable->reference, 1, values, n + 1));
     }
     GOOD(test, &instance, instance_get(&instance, &variable->reference, 1, values, n));
     done(test, &instance);

@@ -104,7 +104,7 @@ static void observe(int64_t *ints, double *floats, double *work, double *state, 
     outputs[2] = state[U + 1];
 }
 
-/* Potential energy also tells of the quaternion's length, which is 1 wherever this is asked. */
+/* Potential energy also depends on the quaternion's length, which is 1 wherever this is asked. */
 static void survey(int64_t *ints, double *floats, double *work, double *state, double *surveyed)
 {
     (void)ints, (void)work;
