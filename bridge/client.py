@@ -161,8 +161,8 @@ class Client:
     def fault(self, name: str, active: bool | None = None, *, timeout_s: float | None = None) -> FaultState:
         """Begin (active True) or end (False) a fault of a bench's scenario, or only read it (None); returns its
         state."""
-        told = self._link.request("fault", [name, active], timeout_s).body[2]
-        return FaultState(**told)
+        fault = self._link.request("fault", [name, active], timeout_s).body[2]
+        return FaultState(**fault)
 
     def run(self, what: str, reason: str = "", frames: int = 1, *, timeout_s: float | None = None) -> None:
         """Pause, continue or end the run of a bench; needs the lease.
@@ -174,8 +174,8 @@ class Client:
     def _switch(self, kind: str, name: str, timeout_s: float | None) -> Impact:
         reply = self._link.request(kind, name, timeout_s)
         body, impulse = reply.body, np.frombuffer(reply.body["impulse"], FLOAT64)
-        told = float(impulse[0]) if len(impulse) == 1 else impulse
-        return Impact(body["loop"], reply.time, body["energy_loss"], told, body["distance"])
+        impulses = float(impulse[0]) if len(impulse) == 1 else impulse
+        return Impact(body["loop"], reply.time, body["energy_loss"], impulses, body["distance"])
 
     def shutdown(self) -> None:
         """End the engine process."""

@@ -20,18 +20,18 @@ _WAITING = 8
 TOUCHING = "touching"
 
 #: takes an event, its text and its data
-Tell = Callable[[ContactEvent, str, Mapping[str, Any]], object]
+Report = Callable[[ContactEvent, str, Mapping[str, Any]], object]
 
 
-def waiting_in(events: deque[dict[str, Any]]) -> Tell:
+def waiting_in(events: deque[dict[str, Any]]) -> Report:
     """Adds events of contacts to those that an engine publishes, while there is room for others beside them."""
 
-    def tell(event: ContactEvent, text: str, data: Mapping[str, Any]) -> None:
+    def report(event: ContactEvent, text: str, data: Mapping[str, Any]) -> None:
         if len(events) < _WAITING:
             said = {"event": "contact", "kind": event.kind, "source": event.source, "text": text}
             events.append({**said, "time": event.time, "data": dict(data)})
 
-    return tell
+    return report
 
 
 def loops_in(events: deque[dict[str, Any]], switched: Iterable[Switched]) -> None:
@@ -42,7 +42,7 @@ def loops_in(events: deque[dict[str, Any]], switched: Iterable[Switched]) -> Non
 
 
 @dataclass
-class _Untold:
+class _Omitted:
     """Events that were left out, together."""
 
     count: int = 0
@@ -62,8 +62,8 @@ class ContactReports:
     touches : contact → how often it began to touch
     """
 
-    def __init__(self, simulation: Simulation, tell: Tell) -> None:
-        self._tell, self._simulation = tell, simulation
+    def __init__(self, simulation: Simulation, report: Report) -> None:
+        self._report, self._simulation = report, simulation
         self.touches = {contact.name: 0 for contact in simulation.system.contacts}
         self._watch = ContactWatch(simulation, self._hear)
         self.step, self.look = self._watch.step, self._watch.look_from
@@ -73,9 +73,9 @@ class ContactReports:
         """The simulation was moved without steps."""
         self._watch.begin()
         self._second = -1
-        self._told: Counter[str] = Counter()
+        self._reported: Counter[str] = Counter()
         self._lately: Counter[str] = Counter()
-        self._untold: dict[str, _Untold] = {}
+        self._omitted: dict[str, _Omitted] = {}
 
     @property
     def busy(self) -> bool:
@@ -86,7 +86,7 @@ class ContactReports:
         """Report what is still unreported, and how long contacts that touch now have done so."""
         for event in self._watch.touching.values():
             self._pass_on(replace(event, kind=TOUCHING), f"still: {event}")
-        for source in list(self._untold):
+        for source in list(self._omitted):
             self._pass_on(ContactEvent(TOUCHING, source, self._simulation.time), "no longer")
 
     def _hear(self, event: ContactEvent) -> None:
@@ -95,11 +95,11 @@ class ContactReports:
         if int(event.time) != self._second:
             self._second = int(event.time)
             self._lately.clear()
-        if self._lately[event.source] >= A_SECOND or self._told[event.source] >= IN_ALL:
-            self._untold.setdefault(event.source, _Untold()).add(event)
+        if self._lately[event.source] >= A_SECOND or self._reported[event.source] >= IN_ALL:
+            self._omitted.setdefault(event.source, _Omitted()).add(event)
             return
         self._lately[event.source] += 1
-        self._told[event.source] += 1
+        self._reported[event.source] += 1
         self._pass_on(event, str(event))
 
     def _pass_on(self, event: ContactEvent, text: str) -> None:
@@ -108,8 +108,8 @@ class ContactReports:
             data["shapes"] = list(event.shapes)
         if event.kind == "capture":
             data["contacts"] = list(event.contacts)
-        rest = self._untold.pop(event.source, None)
+        rest = self._omitted.pop(event.source, None)
         if rest is not None:
             text += f"; {rest.count} events before are not listed"
             data |= {"untold": rest.count, "untold_speed": rest.speed, "untold_force": rest.force}
-        self._tell(event, text, data)
+        self._report(event, text, data)

@@ -19,7 +19,7 @@ class Controls:
     """Requests change the simulation itself, at once; the test bench has its own controls.
 
     refused : kinds of requests that cannot be had, and why
-    about : what `hello` and `describe` tell beside the usual
+    about : what `hello` and `describe` report beside the usual
     parameters : those that were set, with their newest values
     """
 

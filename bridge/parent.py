@@ -19,7 +19,7 @@ _OWNER, _PREFIX = "owner", "lj"
 #: how long an engine may take to end in order when its parent is gone, s
 _END_S = 10.0
 #: time between two signs of life of an engine that starts, s
-_TELL_S = 10.0
+_REPORT_S = 10.0
 #: share of a processor that counts as work; a waiting process uses less
 _WORK = 0.01
 
@@ -35,7 +35,7 @@ def end_with_parent(folder: Path | None = None) -> Callable[[], None]:
     gone = threading.Event()
     if folder is not None:
         _own(folder)
-        threading.Thread(target=_tell_of_work, daemon=True).start()
+        threading.Thread(target=_report_work, daemon=True).start()
 
     def clear() -> None:
         if folder is not None and gone.is_set():
@@ -59,13 +59,13 @@ def _serves() -> bool:
     return signal.getsignal(signal.SIGTERM) != signal.SIG_DFL
 
 
-def _tell_of_work() -> None:
+def _report_work() -> None:
     """The first start on a machine compiles the engine, which needs processor time: a busy machine has little of it."""
     used = time.process_time()
     while not _serves():
-        time.sleep(_TELL_S)
+        time.sleep(_REPORT_S)
         before, used = used, time.process_time()
-        if used - before > _WORK * _TELL_S and not _serves():
+        if used - before > _WORK * _REPORT_S and not _serves():
             print(f"starting: {used:.1f} s of processor time so far", file=sys.stderr, flush=True)
 
 

@@ -299,7 +299,7 @@ class Service:
         if message.body not in (None, True, False):
             raise Refusal(Code.MALFORMED, "reset takes nothing, or whether it restores the parameters.")
         for name, value in self.simulation.reset(parameters=message.body is True).items():
-            self._tell_parameter(name, value, session)
+            self._report_parameter(name, value, session)
         return self._jumped(message)
 
     def _jumped(self, message: Message) -> Reply:
@@ -322,10 +322,10 @@ class Service:
                 )
             self.authorize(message, session)
             self.controls.parameter(name, value, session.name)
-            self._tell_parameter(name, value, session)
+            self._report_parameter(name, value, session)
         return self.reply(message, [name, float(parameters[name])])
 
-    def _tell_parameter(self, name: str, value: float, session: Session) -> None:
+    def _report_parameter(self, name: str, value: float, session: Session) -> None:
         """Count the change of a parameter, and publish it as an event."""
         self._sampled = False
         self.parameters_set += 1

@@ -42,7 +42,7 @@ class ServerSockets:
         self._doors: list[Door] = []
         self._keeper: Doorkeeper | None = None
         self.gate = Gate(settings.keys) if settings.keys is not None else None
-        self._told = _Counts()
+        self._reported = _Counts()
         self._context = zmq.Context()
         try:
             if self.gate is not None:
@@ -155,8 +155,8 @@ class ServerSockets:
         """Add to ``events``, and log, what became of connections since the last call."""
         while self.gate is not None and self.gate.news:
             events.append(self.gate.news.popleft())
-        now, before = self._counts(), self._told
-        self._told = now
+        now, before = self._counts(), self._reported
+        self._reported = now
         if now.refused > before.refused:
             events.append({"event": "key_refused", "count": now.refused - before.refused})
         if now.ended > before.ended:

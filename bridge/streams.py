@@ -53,7 +53,7 @@ class Stream:
 class LatestStream(Stream):
     """A stream of single frames of which a slow reader gets the newest at the end, if not all before it.
 
-    libzmq conflates only sockets that cannot tell of subscriptions. Here a reader whose connection is full misses a
+    libzmq conflates only sockets that cannot report subscriptions. Here a reader whose connection is full misses a
     message, and the newest one is sent again, to all, once the system has delivered what such a reader was sent before.
     """
 

@@ -83,19 +83,19 @@ class Supervisor:
         try:
             self.engine = engine = self._start(None)
             ready(engine)
-            self._tell_systemd("READY=1")
+            self._notify_systemd("READY=1")
             while (cause := self._watched(engine)) is not None:
                 self.engine = engine = self._replaced(engine, cause)
         except _Stopped:
             return
         finally:
-            self._tell_systemd("STOPPING=1")
+            self._notify_systemd("STOPPING=1")
             if self.engine is not None:
                 self.engine.stop(_END_S)
             self.post.close()
             self._pulse.close()
 
-    def _tell_systemd(self, *lines: str) -> None:
+    def _notify_systemd(self, *lines: str) -> None:
         if self._notify is not None:
             self._notify.send(*lines)
 
@@ -150,7 +150,7 @@ class Supervisor:
         """End what is left of an engine, and start another. SupervisionError when that happened too often."""
         _, step, at = self._pulse.read()
         kind = "hung" if engine.running else "died"
-        self.post.tell(kind, cause, step=step, time=at)
+        self.post.report(kind, cause, step=step, time=at)
         self._say(f"{cause} It had reached step {step}, t = {at:.6g} s.")
         engine.kill()
         while True:
@@ -162,13 +162,13 @@ class Supervisor:
             except EngineStartError as error:
                 cause = str(error)
                 self._say(cause)
-                self.post.tell("failed", cause)
+                self.post.report("failed", cause)
                 self._stop.wait(_PAUSE_S)
                 continue
             where = self._resume.where if self._resume is not None else "the start"
             commands = "come to rest" if self.limits.rest else "are held"
             text = f"another engine took its place, from {where}; commands {commands}."
-            self.post.tell("restarted", text)
+            self.post.report("restarted", text)
             self._say(text)
             return started
 
@@ -179,7 +179,7 @@ class Supervisor:
             self._restarted.popleft()
         if len(self._restarted) > self.limits.restarts:
             text = f"{cause} More than {self.limits.restarts} restarts in {self.limits.within_s:g} s: it gives up."
-            self.post.tell("gave_up", text)
+            self.post.report("gave_up", text)
             raise SupervisionError(text)
 
     def _last(self) -> Resume | None:

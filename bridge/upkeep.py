@@ -18,7 +18,7 @@ from limberjack.engine.api.simulation import Simulation
 
 _FORM = struct.Struct("<QQd")
 #: delay of the event of a restart, s: readers reconnect within a tenth of a second
-_TELL_S = 1.0
+_NOTICE_S = 1.0
 
 
 class Pulse:
@@ -101,12 +101,12 @@ class Upkeep:
         if settings.checkpoints is not None and settings.checkpoint_s is not None:
             parts = simulation, service.archive, service.controls.parameters
             self._checkpoints = Checkpoints(*parts, settings.checkpoints, settings.checkpoint_s)
-        self._untold: dict[str, Any] | None = None
+        self._unreported: dict[str, Any] | None = None
         service.about["restarted"] = None
-        self._tell_at = time.monotonic() + _TELL_S
+        self._report_at = time.monotonic() + _NOTICE_S
         if came_back is not None:
             now = {"resumed_step": simulation.step_count, "resumed_time": simulation.time}
-            self._untold = service.about["restarted"] = {**asdict(came_back), **now}
+            self._unreported = service.about["restarted"] = {**asdict(came_back), **now}
         if signs.supervisor is not None:
             service.about["endpoints"]["supervisor"] = signs.supervisor
         service.stepper.between = self.look
@@ -121,9 +121,9 @@ class Upkeep:
         if self._checkpoints is not None:
             for trouble in self._checkpoints.look():
                 service.events.append({"event": "checkpoint_failed", "text": trouble})
-        if self._untold is not None and time.monotonic() >= self._tell_at:
-            service.events.append({"event": "restarted", **self._untold})
-            self._untold = None
+        if self._unreported is not None and time.monotonic() >= self._report_at:
+            service.events.append({"event": "restarted", **self._unreported})
+            self._unreported = None
 
     def status(self) -> dict[str, Any]:
         """For heartbeats: the checkpoint from which an engine would continue."""

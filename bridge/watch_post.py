@@ -74,7 +74,7 @@ class WatchPost:
         self._keeper.start()
         return bound
 
-    def tell(self, event: str, text: str, **data: Any) -> None:
+    def report(self, event: str, text: str, **data: Any) -> None:
         """Something happened; whoever comes later hears it with the next message."""
         self._last = {**self._last, "event": event, "text": text, **data}
         self._publish()

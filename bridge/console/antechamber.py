@@ -40,7 +40,7 @@ class _Server(HTTPServer):
     what = ""
     began = 0.0
 
-    def told(self) -> str:
+    def activity(self) -> str:
         """The present activity, and how long it has taken so far, as text."""
         return f"{self.what} … {time.monotonic() - self.began:.0f} s"
 
@@ -58,9 +58,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_error(HTTPStatus.FORBIDDEN)
             return
         path = self.path.partition("?")[0]
-        told = self.server.told()
+        activity = self.server.activity()
         page = path == "/" or path == "/view"
-        content = (_PAGE.replace("TEXT", html.escape(told)) if page else told).encode()
+        content = (_PAGE.replace("TEXT", html.escape(activity)) if page else activity).encode()
         self.send_response(HTTPStatus.OK if page else HTTPStatus.SERVICE_UNAVAILABLE)
         self.send_header("Content-Type", f"text/{'html' if page else 'plain'}; charset=utf-8")
         self.send_header("Cache-Control", "no-store")

@@ -13,7 +13,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 CONNECTIONS_MAX = 256
 REQUEST_S = 10.0  # for a request to come, headers and body, and between two of one connection
 _SWEEP_S = 0.5
-_TOLD_S = 10.0  # between two lines of the log about malformed requests
+_LOG_S = 10.0  # between two lines of the log about malformed requests
 
 
 class Crowd:
@@ -120,7 +120,7 @@ class _Briefly(logging.Filter):
 
     def __init__(self) -> None:
         super().__init__()
-        self._count, self._told = 0, 0.0
+        self._count, self._logged = 0, 0.0
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether a record is logged; shortens it."""
@@ -129,12 +129,12 @@ class _Briefly(logging.Filter):
             return True
         self._count += 1
         now = time.monotonic()
-        if self._told and now - self._told < _TOLD_S:
+        if self._logged and now - self._logged < _LOG_S:
             return False
         text = f"{self._count} malformed requests since the last line of this kind; the newest: {error.message!r:.100}"
         record.msg, record.args, record.exc_info, record.levelno = text, (), None, logging.WARNING
         record.levelname = logging.getLevelName(logging.WARNING)
-        self._count, self._told = 0, now
+        self._count, self._logged = 0, now
         return True
 
 

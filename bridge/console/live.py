@@ -114,7 +114,7 @@ class Live:
         self.add: Callable[[Sample], None] = self._envelope.add  # one sample of the stream
         self._notices: collections.deque[Notice] = collections.deque(maxlen=_NOTICES_MAX)
         self._alarms, self._condition, self._progress = alarms, condition, progress
-        self._told = alarms()
+        self._alarms_sent = alarms()
 
     def notice(self, notice: Notice) -> None:
         """Add a notice; with more than a thousand between two messages the oldest are dropped."""
@@ -125,14 +125,14 @@ class Live:
 
         So a browser knows the time, and that it is connected, also while nothing happens. Until cancelled.
         """
-        told, due, shown = "", 0.0, None
+        sent, due, shown = "", 0.0, None
         while True:
             if (progress := self._progress()) is not shown:
                 shown = progress
                 self._offer(to_json({"kind": "progress", "progress": plain(progress)}), self.browsers)
             condition = self._condition()
-            if condition.state != told or time.monotonic() >= due:
-                told, due = condition.state, time.monotonic() + _CLOCK_S
+            if condition.state != sent or time.monotonic() >= due:
+                sent, due = condition.state, time.monotonic() + _CLOCK_S
                 message = {"kind": "condition", "utc": 1e-6 * CLOCK.now(), **_condition_fields(condition)}
                 self._offer(to_json(message), self.browsers)
             await asyncio.sleep(_LOOK_S)
@@ -145,16 +145,16 @@ class Live:
                 message = to_json({"kind": "notice", **notice_fields(self._notices.popleft())})
                 self._offer(message, self.browsers)
                 await asyncio.sleep(0)  # there may be many at once: let each be sent before the queue is full
-            self._tell_alarms()
+            self._send_alarms()
             taken = self._envelope.take()
             if taken is not None:
                 self._send(taken)
 
-    def _tell_alarms(self) -> None:
+    def _send_alarms(self) -> None:
         """Send the list of alarms if it has changed."""
         active = self._alarms()
-        if active is not self._told:
-            self._told = active
+        if active is not self._alarms_sent:
+            self._alarms_sent = active
             self._offer(to_json({"kind": "alarms", "alarms": _alarm_fields(active)}), self.browsers)
 
     def _send(self, taken: Taken) -> None:
@@ -172,9 +172,9 @@ class Live:
             browser.dropped += 1
         if browser.unseen is not None and browser.unseen >= _UNSEEN_MAX:
             return
-        told = browser.dropped
+        dropped = browser.dropped
         if browser.offer(self._samples(browser)):
-            browser.dropped -= told
+            browser.dropped -= dropped
             browser.unseen = None if browser.unseen is None else browser.unseen + 1
         browser.waiting.clear()
 
@@ -312,8 +312,8 @@ def _mark(who: str, unix_ns: int) -> dict[str, Any]:
 
 def _condition_fields(condition: Condition) -> dict[str, Any]:
     """heard : ms since 1970 of the engine's newest message"""
-    told = {"state": condition.state, "text": condition.text, "age": condition.age_s, "current": condition.current}
-    return told | {"heard": 1e-6 * CLOCK.now() - 1e3 * condition.age_s}
+    fields = {"state": condition.state, "text": condition.text, "age": condition.age_s, "current": condition.current}
+    return fields | {"heard": 1e-6 * CLOCK.now() - 1e3 * condition.age_s}
 
 
 def _stamp(sample: Sample) -> dict[str, float]:

@@ -54,9 +54,9 @@ class Routes:
         app.router.add_get("/api/events", self._events)
         app.router.add_get("/api/parameter", self._parameter)
         app.router.add_get("/api/status", self._status)
-        app.router.add_get("/api/orders", self._orders_told)
+        app.router.add_get("/api/orders", self._order_list)
         app.router.add_get("/api/orders.csv", self._orders_csv)
-        app.router.add_get("/api/alarms", self._alarms_told)
+        app.router.add_get("/api/alarms", self._alarm_list)
         app.router.add_post("/api/order", self._order)
         app.router.add_post("/api/preview", self._preview)
 
@@ -123,27 +123,27 @@ class Routes:
         notices = await self._ask(lambda history: history.notices(start, end, most))
         return reply({"notices": [notice_fields(notice) for notice in notices]})
 
-    async def _told(self, request: web.Request, what: str, most: int) -> list[Notice]:
+    async def _notices(self, request: web.Request, what: str, most: int) -> list[Notice]:
         """Notices about orders or alarms: ?start=ms&end=ms&most=n&search=words."""
         start, end, most = _span(request, "most", most)
         search = request.query.get("search", "")
         found: list[Notice] = await self._ask(lambda past: past.notices(start, end, most, what=what, search=search))
         return found
 
-    async def _orders_told(self, request: web.Request) -> web.Response:
+    async def _order_list(self, request: web.Request) -> web.Response:
         """Orders carried out and refused → {"orders": […]}, the newest of that span in order of time."""
-        notices = await self._told(request, "orders", _NOTICES_MAX)
+        notices = await self._notices(request, "orders", _NOTICES_MAX)
         return reply({"orders": [{**(row := row_of(each)), "time": number(row["time"])} for each in notices]})
 
     async def _orders_csv(self, request: web.Request) -> web.Response:
         """The same as a file, all of that span."""
-        text = csv_of(await self._told(request, "orders", _ROWS_MAX))
+        text = csv_of(await self._notices(request, "orders", _ROWS_MAX))
         headers = {"Content-Disposition": 'attachment; filename="orders.csv"'}
         return web.Response(text=text, content_type="text/csv", charset="utf-8", headers=headers)
 
-    async def _alarms_told(self, request: web.Request) -> web.Response:
+    async def _alarm_list(self, request: web.Request) -> web.Response:
         """Alarms, acknowledgements and shelving → {"notices": […]}, likewise."""
-        notices = await self._told(request, "alarms", _NOTICES_MAX)
+        notices = await self._notices(request, "alarms", _NOTICES_MAX)
         return reply({"notices": [notice_fields(notice) for notice in notices]})
 
     async def _preview(self, request: web.Request) -> web.Response:

@@ -165,10 +165,10 @@ def _followed(entry: Entry | None, alarm: Alarm | None, id: str) -> Entry:
     if alarm is None:
         assert entry is not None
         return replace(entry, severity=0)
-    told = alarm.severity, alarm.value, alarm.since_unix_ns
+    present = alarm.severity, alarm.value, alarm.since_unix_ns
     if entry is None:
-        return Entry(id, told[0], *told)
-    severity, value, since = told
+        return Entry(id, present[0], *present)
+    severity, value, since = present
     if severity == entry.severity:  # a gateway that was started again sees the alarm for the first time
         value, since = entry.value, entry.since_unix_ns
     new = severity > entry.severity  # worse than before, or back

@@ -40,7 +40,7 @@ ANSWER_S = 2.0  # longest wait for the engine, and for another order to be done
 _NOTICES_A_SECOND = 20  # of more orders, the others are counted
 
 
-class Teller(Protocol):
+class Notifier(Protocol):
     """`Gateway.tell`."""
 
     def __call__(self, severity: int, text: str, kind: str = "link", **data: Any) -> None: ...
@@ -57,7 +57,7 @@ class Commander:
         self,
         endpoint: str,
         session: Callable[[], Session],
-        tell: Teller,
+        notify: Notifier,
         *,
         keys: Path | None = None,
         key_name: str = "client",
@@ -65,7 +65,7 @@ class Commander:
         idle_s: float = 5.0,
     ) -> None:
         self._endpoint, self._session, self._keys = endpoint, session, (keys, key_name)
-        self._teller, self._rules, self._idle_s = _Bounded(tell), tuple(rules), idle_s
+        self._notices, self._rules, self._idle_s = _Bounded(notify), tuple(rules), idle_s
         self.desk = AlarmDesk()
         self._lock = threading.Lock()
         self._client: Client | None = None
@@ -96,7 +96,7 @@ class Commander:
         if order.action == "parameter":  # the engine's own word comes with its next heartbeat, and is asked for before
             self._session().mirror.set_parameters({order.target: answer["value"]})
         which = f": {', '.join(answer['alarms'])}" if order.target == ALL_ALARMS else ""
-        self._teller.tell(0, f"{actor}: {order}{which}.", "command", **_data(order, actor), **answer)
+        self._notices.notify(0, f"{actor}: {order}{which}.", "command", **_data(order, actor), **answer)
         return answer
 
     def preview(self, order: Order, actor: Actor) -> Preview:
@@ -113,11 +113,11 @@ class Commander:
     def refuse(self, what: Order | str, actor: Actor, refusal: OrderRefused) -> None:
         """Report a refusal to everybody, also of something that did not become an order."""
         text = f"{actor}: {what} refused ({refusal.code}): {refusal}"
-        self._teller.tell(1, text, "refused", **_data(what, actor), code=refusal.code)
+        self._notices.notify(1, text, "refused", **_data(what, actor), code=refusal.code)
 
     def warn(self, text: str) -> None:
         """Report something unusual about orders to everybody."""
-        self._teller.tell(1, text, "command")
+        self._notices.notify(1, text, "command")
 
     def look(self) -> None:
         """Give the lease up when it has not been used for a while; call now and then."""
@@ -240,17 +240,17 @@ def _do(client: Client, order: Order) -> dict[str, Any]:
         case "give_up":
             client.release()
         case "attach":
-            return _told(client.attach(order.target))
+            return _impact_data(client.attach(order.target))
         case "release":
-            return _told(client.release(order.target))
+            return _impact_data(client.release(order.target))
         case "lock":
-            return _told(client.lock(order.target))
+            return _impact_data(client.lock(order.target))
         case "unlock":
-            return _told(client.unlock(order.target))
+            return _impact_data(client.unlock(order.target))
     return {}
 
 
-def _told(impact: Impact) -> dict[str, Any]:
+def _impact_data(impact: Impact) -> dict[str, Any]:
     return {"energy_loss": impact.energy_loss, "distance": impact.distance}
 
 
@@ -262,18 +262,18 @@ def _data(order: Order | str, actor: Actor) -> dict[str, Any]:
 class _Bounded:
     """Reports at most so many notices a second; the next one gives the number of those left out."""
 
-    def __init__(self, tell: Teller) -> None:
-        self._tell, self._lock = tell, threading.Lock()
-        self._second, self._told, self._held_back = 0, 0, 0
+    def __init__(self, notify: Notifier) -> None:
+        self._notify, self._lock = notify, threading.Lock()
+        self._second, self._in_second, self._held_back = 0, 0, 0
 
-    def tell(self, severity: int, text: str, kind: str, **data: Any) -> None:
+    def notify(self, severity: int, text: str, kind: str, **data: Any) -> None:
         """Report and log it, or count it."""
         with self._lock:
             second = int(time.monotonic())
             if second != self._second:
-                self._second, self._told = second, 0
-            self._told += 1
-            if self._told > _NOTICES_A_SECOND:
+                self._second, self._in_second = second, 0
+            self._in_second += 1
+            if self._in_second > _NOTICES_A_SECOND:
                 self._held_back += 1
                 return
             more, self._held_back = self._held_back, 0
@@ -281,4 +281,4 @@ class _Bounded:
             text = f"{text} ({more} orders before this one were not reported.)"
         text = printable(text)
         log.log(logging.WARNING if severity else logging.INFO, text)
-        self._tell(severity, text, kind, **data)
+        self._notify(severity, text, kind, **data)

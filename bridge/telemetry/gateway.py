@@ -28,7 +28,7 @@ log = logging.getLogger("limberjack.gateway")
 
 _WATCH_S = 0.5
 _HANGS_S = 5.0  # an outlet that long in one call is reported
-_DROPS_TOLD_S = 5.0  # between two notices of dropped samples of one outlet
+_DROPS_NOTICE_S = 5.0  # between two notices of dropped samples of one outlet
 _CLOSE_S = 3.0
 
 
@@ -201,11 +201,11 @@ class Gateway:
     def sample(self, sample: Sample) -> None:
         """Fan out a sample, and the alarms that it brings."""
         self._time = sample.time
-        told = self._alarms.look(sample)
+        notices = self._alarms.look(sample)
         for feed in self._in_turn:
             feed.offer_sample(sample)
         self.commander.desk.take(self._alarms.active())
-        for notice in told:
+        for notice in notices:
             log.warning(notice.text)
             self.notice(notice)
 
@@ -226,7 +226,7 @@ class Gateway:
             for id in self.commander.desk.look():
                 text = f"the alarm of {id} is active again: the time for which it was shelved is over."
                 self.tell(1, text, "alarm", id=id)
-            stale = self._tell_stale(stale)
+            stale = self._report_stale(stale)
             for feed in self._feeds:
                 for severity, text in watches.setdefault(feed, _Watch()).look(feed, time.monotonic()):
                     log.warning(text)
@@ -236,7 +236,7 @@ class Gateway:
         if self._keeper is not None:
             self._keeper.keep(self.session().dictionary)
 
-    def _tell_stale(self, before: bool) -> bool:
+    def _report_stale(self, before: bool) -> bool:
         """Send a notice when the engine becomes silent, and when it sends again; returns whether it is silent."""
         condition = self.condition()
         stale = condition.state == "stale"
@@ -252,7 +252,7 @@ class _Watch:
 
     def __init__(self) -> None:
         self._hangs = False
-        self._dropped, self._next_told = 0, 0.0
+        self._dropped, self._next_notice = 0, 0.0
 
     def look(self, feed: Feed, now: float) -> Iterator[tuple[int, str]]:
         """Severity and text of new findings."""
@@ -262,6 +262,6 @@ class _Watch:
             text = f"hangs: it has been busy with one call for {busy:.0f} s" if self._hangs else "goes on"
             yield 2 if self._hangs else 0, f"outlet {name} {text}."
         dropped = feed.counts.dropped + feed.counts.notices_dropped
-        if dropped > self._dropped and now >= self._next_told:
-            lost, self._dropped, self._next_told = dropped - self._dropped, dropped, now + _DROPS_TOLD_S
+        if dropped > self._dropped and now >= self._next_notice:
+            lost, self._dropped, self._next_notice = dropped - self._dropped, dropped, now + _DROPS_NOTICE_S
             yield 1, f"outlet {name} is too slow: {lost} of its samples and notices were dropped."

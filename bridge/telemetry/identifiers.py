@@ -64,8 +64,8 @@ def _read(token: re.Match[str]) -> str:
 def upper_names(names: Iterable[str]) -> tuple[str, ...]:
     """Names for OpenC3 COSMOS: capitals, digits and single `_`, none at the end; all of them different.
 
-    It does not tell "Arm" from "arm" and forbids `__`: "q.elbow" is Q_ELBOW. Of names that would be alike the first
-    keeps its name, and the others get _2, _3, … in their order; one of which nothing is left is X.
+    It does not distinguish "Arm" from "arm" and forbids `__`: "q.elbow" is Q_ELBOW. Of names that would be alike the
+    first keeps its name, and the others get _2, _3, … in their order; one of which nothing is left is X.
     """
     taken: set[str] = set()
     found = []

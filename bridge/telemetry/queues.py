@@ -20,10 +20,10 @@ log = logging.getLogger("limberjack.gateway")
 SAMPLES, NOTICES = 4096, 1024  # that may wait; of more, the oldest are dropped and counted
 _FAILURES_IN_A_ROW = 5  # then the outlet is closed and opened again
 _PAUSES_S = (0.5, 10.0)  # before it is opened again: first, longest
-_QUIET_S = 10.0  # after telling of a failure; a notice for each would make an outlet that fails at notices fail again
+_QUIET_S = 10.0  # after the notice of a failure; one for each would make an outlet that fails at notices fail again
 
 #: notifies all outlets: severity, text
-Tell = Callable[[int, str], None]
+Notifier = Callable[[int, str], None]
 
 
 @dataclass
@@ -51,14 +51,14 @@ class Feed:
     def __init__(
         self,
         outlet: Outlet,
-        tell: Tell,
+        notify: Notifier,
         *,
         rate_hz: float | None = None,
         samples: int = SAMPLES,
         notices: int = NOTICES,
     ) -> None:
         """rate_hz : samples a second that the outlet gets at most. None: all"""
-        self.outlet, self._tell = outlet, tell
+        self.outlet, self._notify = outlet, notify
         self._period_ns = 0 if rate_hz is None else int(1e9 / rate_hz)
         self._sends = bool(getattr(outlet, "sends", False))
         self._prompt = self._sends or bool(getattr(outlet, "prompt", False))
@@ -80,7 +80,7 @@ class Feed:
         self._closing = threading.Event()
         self._busy_since: float | None = None
         self._failed = 0  # in a row
-        self._opened_at = self._told_at = -math.inf  # of the monotonic clock
+        self._opened_at = self._notified_at = -math.inf  # of the monotonic clock
         self._pause = _PAUSES_S[0]
         self._thread = threading.Thread(target=self._run, name=f"outlet {outlet.name}", daemon=True)
 
@@ -188,7 +188,7 @@ class Feed:
         return 0.0 if since is None else time.monotonic() - since
 
     def end(self) -> None:
-        """Tell the thread to hand over what waits, close the outlet and end."""
+        """Make the thread hand over what waits, close the outlet and end."""
         with self._lock:
             self._closing.set()
             self._ring()
@@ -270,11 +270,11 @@ class Feed:
         self.counts.failures += 1
         self._failed += 1
         now = time.monotonic()
-        if self._failed == 1 and now - self._told_at >= _QUIET_S:
-            self._told_at = now
+        if self._failed == 1 and now - self._notified_at >= _QUIET_S:
+            self._notified_at = now
             self._explain("failed", error)
         if self._failed >= _FAILURES_IN_A_ROW:
-            self._tell(
+            self._notify(
                 2, f"outlet {self.outlet.name} failed {self._failed} times in a row; it is closed and opened again."
             )
             with contextlib.suppress(Exception):
@@ -287,7 +287,7 @@ class Feed:
     def _explain(self, what: str, error: Exception) -> None:
         expected = isinstance(error, (LimberjackError, OSError))
         log.warning("outlet %s %s: %s", self.outlet.name, what, error, exc_info=not expected)
-        self._tell(1, f"outlet {self.outlet.name} {what}, {type(error).__name__}: {error}")
+        self._notify(1, f"outlet {self.outlet.name} {what}, {type(error).__name__}: {error}")
 
     def _open_again(self, pause: float) -> None:
         """Open the outlet, again and again until that succeeds; meanwhile the queue drops what is too old."""
@@ -302,7 +302,7 @@ class Feed:
                 said, pause = True, min(max(2.0 * pause, _PAUSES_S[0]), _PAUSES_S[1])
             else:
                 if said or self._failed:
-                    self._tell(0, f"outlet {self.outlet.name} is open again.")
+                    self._notify(0, f"outlet {self.outlet.name} is open again.")
                 self._failed, self._opened_at = 0, time.monotonic()
                 return
             self._busy_since = None

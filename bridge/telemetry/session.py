@@ -22,7 +22,7 @@ from limberjack.engine.model.system import System
 _WAITING = 8192  # messages that may wait for the source while it does something else; more are lost and seen as a gap
 _REQUEST_S = 2.0  # longest wait for one answer
 #: name of a quantity of the engine's health, its key in a heartbeat, its value where there is none
-_TOLD = (
+_REPORTED = (
     ("real_time_factor", "real_time_factor", 0.0),
     ("overruns", "overruns", 0.0),
     ("late_max", "late_max_s", 0.0),
@@ -112,11 +112,11 @@ class Health:
 
     def read(self, status: dict[str, Any], overrun_share: float) -> None:
         """Take over the map of a heartbeat (docs/reference/protocol.md), and what the gateway makes of several."""
-        told = {f"engine.{name}": float(status.get(key, lack)) for name, key, lack in _TOLD}
-        told["engine.running"] = float(status["status"] == "running")
-        told["engine.refused"] = float(sum(status["refused"].values()))
-        told["engine.overrun_share"] = overrun_share
-        self._values[:] = [told.get(id, 0.0) for id, _, _ in HEALTH]
+        reported = {f"engine.{name}": float(status.get(key, lack)) for name, key, lack in _REPORTED}
+        reported["engine.running"] = float(status["status"] == "running")
+        reported["engine.refused"] = float(sum(status["refused"].values()))
+        reported["engine.overrun_share"] = overrun_share
+        self._values[:] = [reported.get(id, 0.0) for id, _, _ in HEALTH]
 
 
 class Clock:

@@ -85,7 +85,7 @@ class Source:
         if self._background.stop(wait_s) and self.session is not None:
             self.session.client.close()
 
-    def tell(self, severity: int, text: str, **data: Any) -> None:
+    def notify(self, severity: int, text: str, **data: Any) -> None:
         """A notice about the connection."""
         log.log((logging.INFO, logging.WARNING, logging.WARNING)[severity], text)
         self._sink.notice(Notice("link", severity, text, self._time, CLOCK.now(), data))
@@ -98,10 +98,10 @@ class Source:
             try:
                 self._follow(session, unknown)
             except (_Lost, LimberjackError) as error:
-                self.tell(1 if self._ending else 2, f"connection to {self.endpoint} lost: {error} Trying again.")
+                self.notify(1 if self._ending else 2, f"connection to {self.endpoint} lost: {error} Trying again.")
             except Exception as error:  # what this version cannot read must not end the thread that reports it
                 log.exception("a message of the engine could not be read")
-                self.tell(2, f"{self.endpoint} sent a message that cannot be read, {type(error).__name__}: {error}.")
+                self.notify(2, f"{self.endpoint} sent a message that cannot be read, {type(error).__name__}: {error}.")
             finally:
                 self.pulse.lose()
                 session.client.close()
@@ -123,7 +123,7 @@ class Source:
             self.pulse.meet(session.description.raw)
             what = "" if session.same else f"; it runs another model now, '{session.system.name}'"
             self._sink.adopt(session)
-            self.tell(0, f"connected to {self.endpoint} again after {time.monotonic() - started:.1f} s{what}.")
+            self.notify(0, f"connected to {self.endpoint} again after {time.monotonic() - started:.1f} s{what}.")
             return session
         return None
 
@@ -258,8 +258,8 @@ def _keys_text(body: dict[str, Any]) -> str:
     if "problem" in body:
         return f"the engine's keys stay as they were: {body['problem']}"
     changed = [f"{name} is {role} now" for name, role in body["changed"].items()]
-    told = [f"{what} {', '.join(body[what])}" for what in ("added", "removed") if body[what]]
-    return f"the engine's keys changed: {'; '.join(told + changed)}."
+    listed = [f"{what} {', '.join(body[what])}" for what in ("added", "removed") if body[what]]
+    return f"the engine's keys changed: {'; '.join(listed + changed)}."
 
 
 def event_text(kind: str, body: dict[str, Any]) -> str:

@@ -149,9 +149,9 @@ def test_what_a_client_does_not_read_is_refused_and_not_carried_out(tcp):
     sequences = [each.sequence for each in answers]
     assert sequences == sorted(set(sequences))
     assert sum(each.type == "state" for each in answers) == steps
-    told = [each for each in answers if each.type == "error"]
-    assert len(told) == refused - status["unanswered"] > 0
-    assert {each.body["code"] for each in told} == {"backlog"}
+    reported = [each for each in answers if each.type == "error"]
+    assert len(reported) == refused - status["unanswered"] > 0
+    assert {each.body["code"] for each in reported} == {"backlog"}
 
 
 def test_large_replies_that_nobody_reads_are_bounded_in_bytes(engine):

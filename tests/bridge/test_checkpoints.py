@@ -218,7 +218,7 @@ def test_a_full_disk_is_reported_once_and_the_engine_goes_on(kept, monkeypatch):
     simulation.step()
     time.sleep(0.12)
     list(made.look())
-    until(lambda: made.trouble, "the trouble was not told")
+    until(lambda: made.trouble, "the trouble was not reported")
     assert "a checkpoint cannot be written, No space left on device" in next(made.look())
     monkeypatch.setattr(checkpoint_writer, "write_whole", write)
     simulation.step()

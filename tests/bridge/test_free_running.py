@@ -96,7 +96,7 @@ def test_a_failed_simulation_waits_for_a_reset(engine, endpoint, monkeypatch):
     with Client(endpoint) as client:
         client.latest()
         monkeypatch.setattr(simulation, "step", fail)
-        until(lambda: client.status()["status"] == "failed", "the failure is not told")
+        until(lambda: client.status()["status"] == "failed", "the failure is not reported")
         assert client.status()["failure"] == "body 'link1' diverged at 0.1 s."
         stopped = client.state().step
         assert client.state().step == stopped

@@ -135,8 +135,8 @@ def test_a_key_that_is_added_may_connect_without_a_restart(engine, endpoint, key
         watcher.status()
         watcher.next_event()
         keygen(keys, ["late"], "command")
-        told = await_event(watcher, "keys")
-        assert (told["added"], told["removed"]) == (["late"], [])
+        reported = await_event(watcher, "keys")
+        assert (reported["added"], reported["removed"]) == (["late"], [])
         with client(endpoint, keys, "late") as late:
             assert late.step().step == 1
 

@@ -1,4 +1,4 @@
-"""A supervisor notices an engine that hangs or dies, tells clients, and puts another in its place."""
+"""A supervisor notices an engine that hangs or dies, informs clients, and puts another in its place."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def watch(arm, endpoint):
         each.end()
 
 
-def told(client, event, limit_s=60.0):
+def reported(client, event, limit_s=60.0):
     """Wait for a message of the supervisor."""
     deadline = time.monotonic() + limit_s
     while (body := client.supervisor(timeout_s=limit_s))["event"] != event:
@@ -81,14 +81,14 @@ def told(client, event, limit_s=60.0):
     return body
 
 
-def told_by_engine(client, event, limit_s=30.0):
+def reported_by_engine(client, event, limit_s=30.0):
     """Wait for an event of the engine in the topic stream."""
     deadline = time.monotonic() + limit_s
     while time.monotonic() < deadline:
         kind, body = client.next_event(timeout_s=limit_s)
         if kind == "event" and body["event"] == event:
             return body
-    raise AssertionError(f"the engine does not tell {event}")
+    raise AssertionError(f"the engine does not report {event}")
 
 
 @pytest.mark.parametrize("mode", [pytest.param("lockstep", marks=pytest.mark.long), "free-running"])
@@ -108,17 +108,17 @@ def test_a_hung_engine_is_replaced_where_it_was_and_clients_hear_of_it(watch, ar
         until(lambda: newest(tmp_path / "c", pytest.fail)[1].step >= here, "no checkpoint was written")
         first = watched.pid
         os.kill(first, signal.SIGSTOP)  # it hangs
-        body = told(client, "hung")
+        body = reported(client, "hung")
         assert "no sign of life for 3 s" in body["text"]
         assert body["step"] >= here
-        told(client, "restarted")
-        assert "no sign of life" in told_by_engine(client, "restarted")["cause"]
+        reported(client, "restarted")
+        assert "no sign of life" in reported_by_engine(client, "restarted")["cause"]
     with Client(endpoint) as client:
         after = client.describe().raw
         assert after["run"] != before["run"]
-        told_it = after["restarted"]
-        assert (told_it["restarts"], told_it["rest"]) == (1, True)
-        assert told_it["resumed_step"] >= here
+        restart = after["restarted"]
+        assert (restart["restarts"], restart["rest"]) == (1, True)
+        assert restart["resumed_step"] >= here
         assert client.parameter("gravity.z") == -3.0
         assert client.state().command["shoulder"] == 0.0  # nobody commands: it comes to rest
     assert watched.pid != first
@@ -132,8 +132,8 @@ def test_an_engine_that_dies_is_replaced_and_held_commands_give_the_same_bits(wa
         client.step(300, {"shoulder": 0.7})
         until(lambda: newest(tmp_path / "c", pytest.fail)[1].step == 300, "no checkpoint was written")
         os.kill(watched.pid, signal.SIGKILL)
-        assert "killed by signal 9" in told(client, "died")["text"]
-        told(client, "restarted")
+        assert "killed by signal 9" in reported(client, "died")["text"]
+        reported(client, "restarted")
     with Client(endpoint) as client:
         state = client.step(100)
     local = Simulation(arm)
@@ -238,7 +238,7 @@ def test_the_post_keeps_few_readers_and_forgets_the_silent(post, monkeypatch):
     until(heard, "not all were heard")
     later = SimpleNamespace(monotonic=lambda: time.monotonic() + 11.0)
     monkeypatch.setattr("limberjack.bridge.watch_post.time", later)
-    post.tell("x", "")
+    post.report("x", "")
     assert not post._readers
     for each in readers:
         each.close()
@@ -252,7 +252,7 @@ def test_a_reader_that_does_not_read_costs_nothing(post):
     until(lambda: (post.look({}), post._readers)[-1], "the reader was not heard")
     begun = time.monotonic()
     for _ in range(20_000):
-        post.tell("x", "y" * 100)
+        post.report("x", "y" * 100)
     assert time.monotonic() - begun < 20.0
     reader.close()
     context.term()

@@ -51,11 +51,11 @@ def test_attach_and_release_give_the_bits_of_python(dock, endpoint):
     with Client(endpoint) as client:
         client.step(100)
         local.step(100)
-        told, known = client.attach("dock"), local.attach("dock")
-        assert (told.loop, told.time, told.energy_loss) == (known.loop, known.time, known.energy_loss)
-        assert told.distance == known.distance > 0.0
-        assert told.impulse.tobytes() == known.impulse.tobytes()
-        assert told.energy_loss > 0.0
+        reported, known = client.attach("dock"), local.attach("dock")
+        assert (reported.loop, reported.time, reported.energy_loss) == (known.loop, known.time, known.energy_loss)
+        assert reported.distance == known.distance > 0.0
+        assert reported.impulse.tobytes() == known.impulse.tobytes()
+        assert reported.energy_loss > 0.0
         assert client.state().v.tobytes() == local.v.tobytes()
         client.step(200, {"elbow": 0.5})
         local.command["elbow"] = 0.5
@@ -188,17 +188,17 @@ def test_it_is_an_event(service):
     talk = Talk(service)
     talk.ask("attach", "dock")
     talk.ask("release", "dock")
-    told = [{key: each[key] for key in ("loop", "closed")} for each in service.events if each["event"] == "loop"]
-    assert told == [{"loop": "dock", "closed": True}, {"loop": "dock", "closed": False}]
+    events = [{key: each[key] for key in ("loop", "closed")} for each in service.events if each["event"] == "loop"]
+    assert events == [{"loop": "dock", "closed": True}, {"loop": "dock", "closed": False}]
 
 
 def test_it_is_an_event_where_a_held_command_does_it(service):
     talk = Talk(service)
     place = service.simulation.command_names.index("brake.closed")
     talk.ask("step", [1, struct.pack("<I", place), struct.pack("<d", 1.0)])
-    told = [each for each in service.events if each["event"] == "loop"]
-    assert told == [{"event": "loop", "loop": "brake", "closed": True, "client": None}]
-    assert event_text("loop", told[0]) == "loop brake closed by its command."
+    events = [each for each in service.events if each["event"] == "loop"]
+    assert events == [{"event": "loop", "loop": "brake", "closed": True, "client": None}]
+    assert event_text("loop", events[0]) == "loop brake closed by its command."
 
 
 NAMES = st.sampled_from(["dock", "brake", "elbow", "base", "dock.closed"]) | st.text(max_size=5)

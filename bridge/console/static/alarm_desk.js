@@ -12,12 +12,12 @@ const TIMES = [
 ];
 const REASON_MOST = 200; // characters
 
-/** Orders about alarms for one list. told: the element that shows the error of the newest order */
+/** Orders about alarms for one list. message: the element that shows the error of the newest order */
 export class AlarmDesk {
   constructor(openmct, link) {
     this.openmct = openmct;
     this.link = link;
-    this.told = make('p', { className: 'lj-said', role: 'status' });
+    this.message = make('p', { className: 'lj-said', role: 'status' });
   }
 
   acknowledge(target) {
@@ -34,8 +34,8 @@ export class AlarmDesk {
   }
 
   say(kind, text) {
-    this.told.className = `lj-said lj-${kind}`;
-    this.told.textContent = text;
+    this.message.className = `lj-said lj-${kind}`;
+    this.message.textContent = text;
   }
 
   /** A button that is enabled only for an operator, and only while the page shows current values. */

@@ -43,7 +43,7 @@ export function installAlarms(openmct, link, objects) {
       const old = ends;
       ends = entries.slice(0, FOLLOWED_MOST).map(({ id }) => link.subscribe(id, () => {}));
       old.forEach((end) => end());
-      list.replaceChildren(bar(desk, siren, entries), desk.told, ...content(desk, link, entries, points));
+      list.replaceChildren(bar(desk, siren, entries), desk.message, ...content(desk, link, entries, points));
     };
     const values = setInterval(() => refresh(list, link), 500);
     shown.add(draw);
@@ -67,9 +67,9 @@ function indicate(indicator, entries, current) {
   const [critical, warning] = [2, 1].map((severity) => active.filter((entry) => entry.severity === severity).length);
   const waiting = entries.filter((entry) => entry.waits).length;
   const words = [critical && `${critical} critical`, warning && `${warning} warning`].filter(Boolean);
-  const told = words.join(', ') || 'no alarms';
+  const summary = words.join(', ') || 'no alarms';
   const rest = waiting ? `, ${waiting} unacknowledged` : '';
-  indicator.text(current ? `${told}${rest}` : `alarms unknown (${told} before)`);
+  indicator.text(current ? `${summary}${rest}` : `alarms unknown (${summary} before)`);
   const listed = entries.map((entry) => `${NAMES[entry.severity]}: ${entry.id}`).join('\n') || 'All within limits';
   indicator.description(current ? listed : `Unknown now. Before that:\n${listed}`);
   indicator.iconClass('icon-bell');

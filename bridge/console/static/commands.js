@@ -14,7 +14,7 @@ export function installCommands(openmct, link, panel) {
     const desk = new Desk(openmct, link);
     if (panel.loops.length + panel.locks.length + panel.faults.length > 0) desk.watch();
     const parts = [drives(desk, panel), switches(desk, panel), faults(desk, panel), parameters(desk, panel), engine(desk)];
-    const root = make('div', { className: 'lj-commands' }, desk.told, ...parts.filter(Boolean));
+    const root = make('div', { className: 'lj-commands' }, desk.message, ...parts.filter(Boolean));
     element.append(root);
     desk.follow(root);
     return () => desk.close();
@@ -28,7 +28,7 @@ class Desk {
     this.link = link;
     this.ends = [];
     this.states = { loops: new Map(), faults: new Map() }; // name → the cell that shows the state
-    this.told = make('p', { className: 'lj-told', role: 'status' });
+    this.message = make('p', { className: 'lj-message', role: 'status' });
   }
 
   /** Enable the buttons only for an operator, and only while the page shows current values. */
@@ -93,8 +93,8 @@ class Desk {
   }
 
   say(kind, text) {
-    this.told.className = `lj-told lj-${kind || 'quiet'}`;
-    this.told.textContent = text;
+    this.message.className = `lj-message lj-${kind || 'quiet'}`;
+    this.message.textContent = text;
   }
 
   /** Show what an order would do; once confirmed, send it and show the answer. done() follows a success. */

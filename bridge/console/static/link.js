@@ -98,7 +98,7 @@ export class Link {
   judge(condition) {
     this.heardCondition = condition;
     this.condition = this.replaying && condition.state !== 'lost' ? this.replaying.condition : condition;
-    this.tell('condition', this.condition);
+    this.notify('condition', this.condition);
   }
 
   /** Forget all values: the page shows another time. */
@@ -113,7 +113,7 @@ export class Link {
     this.socket.close();
   }
 
-  tell(kind, content) {
+  notify(kind, content) {
     this.listeners.get(kind)?.forEach((callback) => callback(content));
   }
 
@@ -168,7 +168,7 @@ export class Link {
   lose() {
     if (this.state !== 'lost') {
       this.state = 'lost';
-      this.tell('state', 'lost');
+      this.notify('state', 'lost');
       this.judge({ ...LOST, heard: this.heard });
     }
     this.held = null;
@@ -196,7 +196,7 @@ export class Link {
     } else if (message.kind === 'samples') {
       this.deliver(message);
     } else {
-      this.tell(message.kind, message);
+      this.notify(message.kind, message);
     }
   }
 
@@ -210,8 +210,8 @@ export class Link {
     this.pauseMs = PAUSE_FIRST_MS;
     this.state = 'connected';
     this.heardCondition = this.condition = hello.condition;
-    this.tell('hello', hello);
-    this.tell('state', 'connected');
+    this.notify('hello', hello);
+    this.notify('state', 'connected');
     this.judge(hello.condition);
     const ids = [...this.subscribers.keys()];
     const held = [];
@@ -249,7 +249,7 @@ export class Link {
       const mark = lost && before !== undefined ? [[(before + points[0][0]) / 2, null]] : [];
       this.hand(id, [...mark, ...points]);
     }
-    this.tell('time', message);
+    this.notify('time', message);
   }
 
   hand(id, points) {

@@ -32,12 +32,12 @@ export function installHistories(openmct, link) {
 
 function build(element, link, kind) {
   const search = make('input', { type: 'search', className: 'lj-search', placeholder: 'Search', ariaLabel: 'search' });
-  const told = make('p', { className: 'lj-quiet', role: 'status' });
+  const message = make('p', { className: 'lj-quiet', role: 'status' });
   const body = make('tbody');
   const head = make('tr', {}, ...kind.columns.map((textContent) => make('th', { textContent })));
   const table = make('table', { className: 'lj-table' }, make('thead', {}, head), body);
   const file = kind.file ? [make('a', { className: 'c-button', textContent: 'Save as CSV', download: 'orders.csv' })] : [];
-  element.append(make('div', { className: 'lj-history' }, make('p', { className: 'lj-line' }, search, ...file), told, table));
+  element.append(make('div', { className: 'lj-history' }, make('p', { className: 'lj-line' }, search, ...file), message, table));
   let newest = 0; // number of the newest request; answers to older ones are dropped
   const load = async () => {
     newest += 1;
@@ -53,9 +53,9 @@ function build(element, link, kind) {
       const more = rows.length === ROWS_MOST ? `the newest ${ROWS_MOST}` : String(rows.length);
       const kept = link.hello?.kept ? '' : ' They are lost when this gateway stops: its history is temporary (see the event log, and the gateway\'s option --history).';
       const none = asked.search ? 'Nothing found.' : 'No entries yet.';
-      told.textContent = rows.length === 0 ? none : `${more} entries.${kept}`;
+      message.textContent = rows.length === 0 ? none : `${more} entries.${kept}`;
     } catch (error) {
-      told.textContent = error.message;
+      message.textContent = error.message;
     }
   };
   let pause = null;

@@ -39,7 +39,7 @@ class Desk {
   constructor(link) {
     this.link = link;
     this.state = '';
-    this.said = make('p', { className: 'lj-told', role: 'status' });
+    this.said = make('p', { className: 'lj-message', role: 'status' });
     this.pause = this.button('Pause', () => this.send({ action: this.state === 'paused' ? 'resume' : 'pause' }));
     this.step = this.button('One frame', () => this.send({ action: 'single_step' }));
     this.abort = this.button('Abort …', () => this.ask(true));
@@ -93,7 +93,7 @@ class Desk {
   }
 
   say(kind, text) {
-    this.said.className = `lj-told lj-${kind}`;
+    this.said.className = `lj-message lj-${kind}`;
     this.said.textContent = text;
   }
 }

@@ -85,7 +85,7 @@ class Player {
       const { frames, ...bounds } = await get('/api/frames', { at: [at] });
       if (turn !== this.turn) return;
       this.bounds = bounds;
-      this.link.tell('moved', at);
+      this.link.notify('moved', at);
       if (frames.length > 0) this.show(frames[0]);
     } catch (error) {
       this.openmct.notifications.error(`The history cannot be fetched: ${error.message}`);
@@ -127,7 +127,7 @@ class Player {
     while (this.pieces.length > 0 && this.pieces[0].utc <= this.at) {
       const piece = this.pieces.shift();
       if (piece.frame) newest = piece.frame;
-      else if (piece.notice) this.link.tell('notice', piece.notice);
+      else if (piece.notice) this.link.notify('notice', piece.notice);
       else this.link.hand(piece.id, [[piece.utc, piece.value]]);
     }
     if (newest) this.show(newest);
@@ -176,7 +176,7 @@ class Player {
     this.frame = frame;
     for (const id of this.link.subscribers.keys()) this.present(id);
     const more = { waits: false, acknowledged: null, shelved: null };
-    this.link.tell('alarms', { alarms: frame.alarms.map((each) => ({ ...each, worst: each.severity, ...more })) });
+    this.link.notify('alarms', { alarms: frame.alarms.map((each) => ({ ...each, worst: each.severity, ...more })) });
     this.post();
   }
 

@@ -24,7 +24,7 @@ MOST_WAITING = 1 << 20  # bytes for one client; of more, whole packets are dropp
 _CHUNK = 1 << 16
 _READS_A_TURN = 16
 _BREATH_S = 0.05  # where the process has no descriptors left
-_TOLD_S = 5.0
+_NOTICE_S = 5.0
 _TELECOMMAND_BITS = 0b0001  # version 0, type 1: the first four bits of every telecommand
 
 
@@ -42,16 +42,16 @@ class _Client:
 class TcpServer:
     """Listens; one thread does all reading and writing, so that no client waits for another, nor `send` for any.
 
-    take : gets telecommands; None: what clients say is read and thrown away;  tell : gets news for people
+    take : gets telecommands; None: what clients say is read and thrown away;  notify : gets news for people
     """
 
-    def __init__(self, bind: Address, take: Take | None, tell: Callable[[str], None]) -> None:
-        self._bind, self._take, self._tell = bind, take, tell
+    def __init__(self, bind: Address, take: Take | None, notify: Callable[[str], None]) -> None:
+        self._bind, self._take, self._notify = bind, take, notify
         self._clients: dict[socket.socket, _Client] = {}
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self.port = bind.port
-        self._away, self._tell_again = 0, 0.0  # turned away, not reported; not before this monotonic time
+        self._away, self._notify_again = 0, 0.0  # turned away, not reported; not before this monotonic time
 
     def open(self) -> None:
         """Listen. Raises EndpointError for an address that cannot be had."""
@@ -141,11 +141,11 @@ class TcpServer:
         """Report one, and how many since the last report; not each: they may come by the thousand."""
         self._away += 1
         now = time.monotonic()
-        if now < self._tell_again:
+        if now < self._notify_again:
             return
         more = f" {self._away - 1} others before it were too." if self._away > 1 else ""
-        self._tell(f"{peer} was turned away: {MOST_CLIENTS} programs read these packets already.{more}")
-        self._away, self._tell_again = 0, now + _TOLD_S
+        self._notify(f"{peer} was turned away: {MOST_CLIENTS} programs read these packets already.{more}")
+        self._away, self._notify_again = 0, now + _NOTICE_S
 
     def _read(self, client: _Client) -> None:
         """Take what came; a stream that loses its frame cannot find it again and is ended."""
@@ -213,7 +213,7 @@ class TcpServer:
         client.connection.close()
         lost = f" {client.dropped} packets were dropped, as it did not keep up." if client.dropped else ""
         if why or lost:
-            self._tell(f"{client.peer} is gone{': ' + why if why else ''}.{lost}")
+            self._notify(f"{client.peer} is gone{': ' + why if why else ''}.{lost}")
 
 
 def _why(error: OSError) -> str:

@@ -76,55 +76,55 @@ class Telecommands:
                 with contextlib.suppress(OSError):
                     self._refuse(packet, peer, OrderRefused("internal", f"{type(error).__name__}: {error}"))
 
-    def _carry_out(self, told: Telecommand, peer: str) -> None:
+    def _carry_out(self, telecommand: Telecommand, peer: str) -> None:
         try:
-            admitted = self._admit(told, peer)
-            if (told.service, told.subtype) == (TEST, ARE_YOU_ALIVE):
-                return self._answer_test(told)
-            order = decode((told.service, told.subtype), admitted.data, self._plan)
+            admitted = self._admit(telecommand, peer)
+            if (telecommand.service, telecommand.subtype) == (TEST, ARE_YOU_ALIVE):
+                return self._answer_test(telecommand)
+            order = decode((telecommand.service, telecommand.subtype), admitted.data, self._plan)
         except OrderRefused as refusal:
-            self._acknowledge_refusal(told, refusal)
-            return self._commander.refuse(told.label, Actor("ccsds", peer), refusal)
+            self._acknowledge_refusal(telecommand, refusal)
+            return self._commander.refuse(telecommand.label, Actor("ccsds", peer), refusal)
         try:
             self._commander.check(order, admitted.actor)
         except OrderRefused as refusal:
-            return self._acknowledge_refusal(told, refusal)
-        self._out(lambda report, now: report.accepted(told, now))
+            return self._acknowledge_refusal(telecommand, refusal)
+        self._out(lambda report, now: report.accepted(telecommand, now))
         try:
             self._commander.execute(order, admitted.actor)
         except OrderRefused as refusal:
-            return self._acknowledge_failure(told, refusal)
-        return self._out(lambda report, now: report.done(told, now))
+            return self._acknowledge_failure(telecommand, refusal)
+        return self._out(lambda report, now: report.done(telecommand, now))
 
-    def _admit(self, told: Telecommand, peer: str) -> Admitted:
+    def _admit(self, telecommand: Telecommand, peer: str) -> Admitted:
         """Who it is from. Raises OrderRefused."""
-        if told.apid != self._plan.apid:
-            raise OrderRefused("wrong_apid", f"it is for APID {told.apid}; this gateway is {self._plan.apid}.")
-        admitted = self._sources.admit(told, peer)
+        if telecommand.apid != self._plan.apid:
+            raise OrderRefused("wrong_apid", f"it is for APID {telecommand.apid}; this gateway is {self._plan.apid}.")
+        admitted = self._sources.admit(telecommand, peer)
         if admitted.lost:
             self._commander.warn(f"{admitted.lost} telecommands of {admitted.actor} were lost on the way.")
         return admitted
 
-    def _acknowledge_refusal(self, told: Telecommand, refusal: OrderRefused) -> None:
-        self._out(lambda report, now: report.refused(told, now, refusal))
+    def _acknowledge_refusal(self, telecommand: Telecommand, refusal: OrderRefused) -> None:
+        self._out(lambda report, now: report.refused(telecommand, now, refusal))
 
-    def _acknowledge_failure(self, told: Telecommand, refusal: OrderRefused) -> None:
-        self._out(lambda report, now: report.failed(told, now, refusal))
+    def _acknowledge_failure(self, telecommand: Telecommand, refusal: OrderRefused) -> None:
+        self._out(lambda report, now: report.failed(telecommand, now, refusal))
 
-    def _answer_test(self, told: Telecommand) -> None:
-        self._out(lambda report, now: report.accepted(told, now))
-        self._out(lambda report, now: report.alive(told, now))
-        self._out(lambda report, now: report.done(told, now))
+    def _answer_test(self, telecommand: Telecommand) -> None:
+        self._out(lambda report, now: report.accepted(telecommand, now))
+        self._out(lambda report, now: report.alive(telecommand, now))
+        self._out(lambda report, now: report.done(telecommand, now))
 
     def _refuse(self, packet: bytes, peer: str, refusal: OrderRefused) -> None:
         """Report a telecommand that was not examined. Bytes that are not one get no acknowledgement: the sender is
         unknown.
         """
         try:
-            told = read_telecommand(packet)
+            telecommand = read_telecommand(packet)
         except PacketError:
             label = f"{len(packet)} bytes that are not a telecommand"
         else:
-            label = told.label
-            self._acknowledge_refusal(told, refusal)
+            label = telecommand.label
+            self._acknowledge_refusal(telecommand, refusal)
         self._commander.refuse(label, Actor("ccsds", peer), refusal)

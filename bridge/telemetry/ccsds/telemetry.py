@@ -41,7 +41,7 @@ class CcsdsOutlet:
         take = self._take if options.commands is not None else None
         self.link: Link
         if options.scheme == "tcp":
-            self.link = TcpServer(options.address, take, self._tell)
+            self.link = TcpServer(options.address, take, self._notify)
         else:
             self.link = UdpLink(options.address, options.commands, self._take)
 
@@ -99,7 +99,7 @@ class CcsdsOutlet:
             if packet is not None:
                 self.link.send(packet)
 
-    def _tell(self, text: str) -> None:
+    def _notify(self, text: str) -> None:
         log.warning("outlet ccsds: %s", text)
         self._context.gateway.tell(1, f"outlet ccsds: {text}")
 

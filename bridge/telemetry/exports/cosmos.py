@@ -21,7 +21,7 @@ from limberjack.bridge.telemetry.exports.cosmos_text import quoted
 from limberjack.bridge.telemetry.exports.registry import Subject
 from limberjack.bridge.telemetry.identifiers import upper_names
 
-#: fields of the headers that tell packets apart
+#: fields of the headers that distinguish packets
 _KEYS = ("packet_apid", "packet_service", "packet_subtype")
 #: limits of COSMOS that are never reached
 _LOWEST, _HIGHEST = -1.7976931348623157e308, 1.7976931348623157e308

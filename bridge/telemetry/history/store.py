@@ -89,9 +89,9 @@ class Store:
         found = self._writer.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if form != _FORM and (form or found):
             remedy = "Give another path, or move the file away"
-            told = HistoryError(f"{self.path}: not a history of this version of Limberjack. {remedy}.")
-            told.damaged = True
-            raise told
+            problem = HistoryError(f"{self.path}: not a history of this version of Limberjack. {remedy}.")
+            problem.damaged = True
+            raise problem
         for text in (
             "page_size = 16384",
             "journal_mode = WAL",
@@ -115,22 +115,22 @@ class Store:
             yield
         except sqlite3.Error as error:
             remedy = "Give another path, or move the file away; if the disk is full, make room"
-            told = HistoryError(f"{self.path}: the history cannot be used ({error}). {remedy}.")
+            problem = HistoryError(f"{self.path}: the history cannot be used ({error}). {remedy}.")
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
             if code in _OF_THE_MACHINE:
-                told.exit_code = ExitCode.MACHINE
-            told.damaged = code in _DAMAGED
-            self.damaged = self.damaged or told.damaged
-            raise told from None
+                problem.exit_code = ExitCode.MACHINE
+            problem.damaged = code in _DAMAGED
+            self.damaged = self.damaged or problem.damaged
+            raise problem from None
 
     def check(self) -> None:
         """HistoryError where what is kept of orders and alarms is damaged."""
         for table in ("notice", "order_notice", "desk"):
             found = next(self._rows(f"PRAGMA quick_check('{table}')"))[0]
             if found != "ok":
-                told = HistoryError(f"{self.path}: the history is damaged ({found}).")
-                told.damaged = True
-                raise told
+                problem = HistoryError(f"{self.path}: the history is damaged ({found}).")
+                problem.damaged = True
+                raise problem
 
     # ---- writing
 
@@ -274,8 +274,8 @@ class Store:
         words = [value for word in wanted for value in (word, _ESCAPE)]
         rows = list(self._rows(text, (start_ns, end_ns, *words, most)))
         return [
-            Notice(kind, severity, told, time, unix_ns, json.loads(data))
-            for kind, severity, told, time, unix_ns, data in reversed(rows)
+            Notice(kind, severity, text, time, unix_ns, json.loads(data))
+            for kind, severity, text, time, unix_ns, data in reversed(rows)
         ]
 
     def _rows(self, text: str, values: tuple = ()) -> Iterator[tuple]:

@@ -60,7 +60,7 @@ class Foxglove:
                 host="127.0.0.1",
                 port=self.port,
                 context=context,
-                server_listener=_Welcome(self._stage, self._tell_condition),
+                server_listener=_Welcome(self._stage, self._send_condition),
                 message_backlog_size=_BACKLOG,
             )
         except Exception as error:  # the SDK has its own error types and RuntimeError
@@ -88,9 +88,9 @@ class Foxglove:
     def _look(self) -> None:
         """Report a changed condition; there is a notice when an engine becomes silent or is lost."""
         if self._condition().state != self._state:
-            self._tell_condition()
+            self._send_condition()
 
-    def _tell_condition(self) -> None:
+    def _send_condition(self) -> None:
         """Show a status while the engine is not live; it replaces the one before."""
         condition, server = self._condition(), self._server
         before, self._state = self._state, condition.state
@@ -113,14 +113,14 @@ class Foxglove:
 class _Welcome(ServerListener):
     """Sends the whole scene and the engine's condition to each new viewer."""
 
-    def __init__(self, stage: Stage, tell_condition: Callable[[], None]) -> None:
-        self._stage, self._tell_condition = stage, tell_condition
+    def __init__(self, stage: Stage, send_condition: Callable[[], None]) -> None:
+        self._stage, self._send_condition = stage, send_condition
 
     def on_subscribe(self, client: Client, channel: ChannelView) -> None:
         """A client subscribed to a topic."""
         if channel.topic == SCENE_TOPIC:
             self._stage.greet()
-        self._tell_condition()
+        self._send_condition()
 
 
 def _channel(context: foxglove.Context, topic: str, name: str, schema: dict[str, Any]) -> foxglove.Channel:

@@ -26,26 +26,27 @@ class PortGuard(Background):
     """Ends connections to a port beyond the largest number, and those with unfinished or endless requests.
 
     The library notices that the connection ended and frees what it kept for it. From `start` to `stop`.
-    turned_away : how many were ended;  tell : gets one sentence, at most every few seconds
+    turned_away : how many were ended;  notify : gets one sentence, at most every few seconds
     """
 
-    _TOLD_S = 5.0
+    _NOTICE_S = 5.0
 
-    def __init__(self, port: int, most: int, tell: Callable[[str], None], most_bytes: float = math.inf) -> None:
+    def __init__(self, port: int, most: int, notify: Callable[[str], None], most_bytes: float = math.inf) -> None:
         """most : connections;  most_bytes : that one peer may send, beside a kilobyte a second"""
         super().__init__(f"port {port}", self._run)
-        self._port, self._most, self._tell, self._most_bytes = port, most, tell, most_bytes
+        self._port, self._most, self._notify, self._most_bytes = port, most, notify, most_bytes
         self._since: dict[Peer, float] = {}
         self._ended: set[Peer] = set()
-        self._told_at, self._told = -self._TOLD_S, 0
+        self._notified_at, self._notified = -self._NOTICE_S, 0
         self.turned_away = 0
 
     def _run(self) -> None:
         while not self.stopping.wait(_SWEEP_S):
             self.sweep(time.monotonic())
-            if self.turned_away > self._told and time.monotonic() - self._told_at > self._TOLD_S:
-                count, self._told, self._told_at = self.turned_away - self._told, self.turned_away, time.monotonic()
-                self._tell(f"{count} connections to port {self._port} were ended: too many, silent, or without end.")
+            if self.turned_away > self._notified and time.monotonic() - self._notified_at > self._NOTICE_S:
+                count, self._notified = self.turned_away - self._notified, self.turned_away
+                self._notified_at = time.monotonic()
+                self._notify(f"{count} connections to port {self._port} were ended: too many, silent, or without end.")
 
     def sweep(self, now: float) -> None:
         """Look at all connections once."""
@@ -58,8 +59,8 @@ class PortGuard(Background):
                     ended.add(peer)
                     continue
                 seen[peer] = since = self._since.get(peer, now)
-                told = handle.getsockopt(network.IPPROTO_TCP, network.TCP_INFO, _TCP_INFO_BYTES)
-                acked, received = (struct.unpack_from("Q", told, at)[0] for at in (_ACKED_AT, _RECEIVED_AT))
+                info = handle.getsockopt(network.IPPROTO_TCP, network.TCP_INFO, _TCP_INFO_BYTES)
+                acked, received = (struct.unpack_from("Q", info, at)[0] for at in (_ACKED_AT, _RECEIVED_AT))
                 surplus = peer not in self._since and len(seen) > self._most
                 silent = acked < _ANSWER_BYTES and now - since > _SILENT_S
                 if surplus or silent or received > self._most_bytes + _BYTES_S * (now - since):

@@ -128,7 +128,7 @@ class Prometheus:
             yield from self._of(newest, condition.current)
 
     def _of(self, sample: Sample, current: bool) -> Iterator[Any]:
-        """The quantities of a sample that tell of health; of an engine that is not heard the counts alone."""
+        """The quantities of a sample that describe health; of an engine that is not heard the counts alone."""
         for id, (kind, name, text) in _METRICS.items():
             value = float(sample.vector[self._dictionary.place(id)])
             if kind == "counter":

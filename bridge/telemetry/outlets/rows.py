@@ -75,12 +75,12 @@ def event(notice: Notice, stamp_ns: int) -> bytes:
         "time": notice.time if math.isfinite(notice.time) else 0.0,
         "kind": notice.kind,
         "text": notice.text,
-        "data": {key: _told(value) for key, value in notice.data.items()},
+        "data": {key: _json_value(value) for key, value in notice.data.items()},
     }
     return json.dumps(fields, default=str).encode()
 
 
-def _told(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     """What JSON can hold of a notice's data: a number that is not finite becomes its text."""
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 

@@ -124,14 +124,14 @@ class Page:
             self._note(message)
 
     def _note(self, message: dict[str, Any]) -> None:
-        what, told = message.get("method"), message.get("params", {})
+        what, reported = message.get("method"), message.get("params", {})
         if what == "Runtime.exceptionThrown":
-            details = told["exceptionDetails"]
+            details = reported["exceptionDetails"]
             self.faults.append(str(details.get("exception", {}).get("description", details["text"])))
-        elif what == "Runtime.consoleAPICalled" and told["type"] == "error":
-            self.faults.append(" ".join(str(each.get("value", each.get("description"))) for each in told["args"]))
-        elif what == "Log.entryAdded" and told["entry"]["level"] == "error":
-            self.faults.append(f"{told['entry']['text']} {told['entry'].get('url', '')}")
+        elif what == "Runtime.consoleAPICalled" and reported["type"] == "error":
+            self.faults.append(" ".join(str(each.get("value", each.get("description"))) for each in reported["args"]))
+        elif what == "Log.entryAdded" and reported["entry"]["level"] == "error":
+            self.faults.append(f"{reported['entry']['text']} {reported['entry'].get('url', '')}")
 
     def go(self, url: str) -> None:
         """Open another address."""
@@ -146,8 +146,8 @@ class Page:
     def wait(self, expression: str, timeout_s: float = 120.0) -> Any:
         """Wait until an expression is true, and return its value; a page that is being reloaded is asked again."""
         deadline = time.monotonic() + timeout_s
-        told = "found instanceof Node ? true : found"  # an element has no value to return
-        attempt = f"(() => {{ try {{ const found = {expression}; return {told} }} catch {{ return null }} }})()"
+        reported = "found instanceof Node ? true : found"  # an element has no value to return
+        attempt = f"(() => {{ try {{ const found = {expression}; return {reported} }} catch {{ return null }} }})()"
         while True:
             found = self._try(attempt)
             if found:

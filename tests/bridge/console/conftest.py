@@ -61,7 +61,7 @@ def serve(endpoint: str) -> Callable[..., contextlib.AbstractContextManager[Benc
 
 
 class Still:
-    """A gateway without an engine: it tells what it is given, and answers what `history` does."""
+    """A gateway without an engine: it keeps what it is given, and answers what `history` does."""
 
     def __init__(self, system: System, dictionary: Dictionary) -> None:
         raw = {"loops": []}
@@ -69,7 +69,7 @@ class Still:
         self._session = SimpleNamespace(dictionary=dictionary, system=system, mirror=None, description=description)
         self.history: Any = SimpleNamespace()
         self.commander = Commander("ipc:///nowhere", self.session, self.tell)
-        self.told: list[str] = []
+        self.texts: list[str] = []
         self.keeps_history = False
 
     def session(self) -> Any:
@@ -85,7 +85,7 @@ class Still:
         """An engine without a scenario."""
 
     def tell(self, severity: int, text: str, kind: str = "link", **data: Any) -> None:
-        self.told.append(text)
+        self.texts.append(text)
 
 
 @pytest.fixture

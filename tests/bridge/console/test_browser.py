@@ -158,7 +158,7 @@ def test_what_cannot_be_commanded_is_said(page, station):
     page.ask("document.querySelector('input[aria-label=\"command wrist_yaw\"]').value = ''")
     page.type("document.querySelector('input[aria-label=\"command wrist_yaw\"]')", "x")
     page.click(button("wrist_yaw"))
-    assert page.wait("document.querySelector('.lj-told.lj-warning')?.textContent") == "Enter a number first."
+    assert page.wait("document.querySelector('.lj-message.lj-warning')?.textContent") == "Enter a number first."
     assert station.client.state().command["wrist_yaw"] == 0.0
 
 
@@ -292,7 +292,7 @@ def test_a_viewer_may_only_look(browser, station):
     page.go(f"{console.url}?token={VIEWER}")
     page.wait(f"{button('elbow_pitch')}?.disabled")
     assert "token" not in page.ask("location.href")
-    assert "You may watch" in page.wait("document.querySelector('.lj-told')?.textContent")
+    assert "You may watch" in page.wait("document.querySelector('.lj-message')?.textContent")
     before = station.client.state().command["elbow_pitch"]
     body = '{"action": "command", "values": {"elbow_pitch": 0}}'
     post = f"{{method: 'POST', headers: {{'Content-Type': 'application/json'}}, body: '{body}'}}"

@@ -77,7 +77,7 @@ def assert_old(page: Page, why: str) -> None:
     assert "alarms unknown" in page.ask(f"{ALARMS}.textContent")
     assert page.ask("document.querySelectorAll('.lj-old').length") == 2  # attitude and alarms
     assert all(text.startswith(f"Old values: {why}") for text in page.ask(BANNERS))
-    assert "You cannot send commands: the engine is" in page.ask("document.querySelector('.lj-told').textContent")
+    assert "You cannot send commands: the engine is" in page.ask("document.querySelector('.lj-message').textContent")
     page.wait(f"{SCENE}.startsWith('{why}')")
 
 
@@ -122,5 +122,5 @@ def test_an_order_that_was_asked_before_the_engine_went_is_not_sent(page, engine
         "window.posts = 0; window.before = fetch; window.fetch = (...all) => { posts += 1; return before(...all); }"
     )
     page.click("[...document.querySelectorAll('.c-overlay button')].find(e => e.textContent.trim() === 'Send')")
-    assert "Not sent: the engine is gone" in page.wait("document.querySelector('.lj-told.lj-critical')?.textContent")
+    assert "Not sent: the engine is gone" in page.wait("document.querySelector('.lj-message.lj-critical')?.textContent")
     assert page.ask("posts") == 0

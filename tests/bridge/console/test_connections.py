@@ -95,8 +95,8 @@ def test_malformed_requests_are_one_line_of_the_log(bench, caplog):
             raw.sendall(sent)
             raw.settimeout(WAIT_S)
             raw.recv(4096)
-    told = [record for record in caplog.records if "malformed" in record.getMessage()]
-    assert len(told) <= 2
+    reported = [record for record in caplog.records if "malformed" in record.getMessage()]
+    assert len(reported) <= 2
     assert not any(record.exc_info for record in caplog.records)
     assert "Traceback" not in caplog.text
     assert bench.ask.json("/api/status")["outlets"]

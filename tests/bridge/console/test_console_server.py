@@ -124,7 +124,7 @@ def test_orders(bench):
     assert (panel["loops"], panel["faults"]) == (["dock"], [])
     with bench.ask.live() as ear:
         bench.ask.json("/api/order", {"action": "give_up"})
-        until(lambda: ear.hear("notice")["text"] == "console/127.0.0.1: give_up.", "the order was not told")
+        until(lambda: ear.hear("notice")["text"] == "console/127.0.0.1: give_up.", "the order was not reported")
 
 
 @pytest.mark.parametrize(
@@ -214,8 +214,8 @@ def test_alarms_are_reported(serve, dock):
         bench.ask.json("/api/order", {"action": "command", "values": {"elbow": 0.25}})
         hear_alarm(ear, lambda alarm: not alarm)
         end = 1e3 * time.time() + 1e6
-        told = bench.ask.json(f"/api/alarms?start=0&end={end}")["notices"]
-        texts = [each["text"].split(":")[1] for each in told if each["what"] == "command"]
+        notices = bench.ask.json(f"/api/alarms?start=0&end={end}")["notices"]
+        texts = [each["text"].split(":")[1] for each in notices if each["what"] == "command"]
         assert texts == [" shelve command.elbow for 60 s", " unshelve command.elbow.", " acknowledge *"]
 
 
@@ -254,9 +254,9 @@ def test_what_an_order_would_change_can_be_asked_for(bench):
 def test_states_of_faults_say_who_set_them_and_since_when(bench):
     session = bench.gateway.session()
     faults = [{"name": "wheel", "active": True, "by": "alice", "since": 3.0}]
-    told = SimpleNamespace(**vars(session) | {"status": {**session.status, "faults": faults}})
+    reported = SimpleNamespace(**vars(session) | {"status": {**session.status, "faults": faults}})
     sample = Sample(0, 0.0, 0, np.zeros(len(session.dictionary)))
-    message = Switches(SimpleNamespace(session=lambda: told)).message(sample)
+    message = Switches(SimpleNamespace(session=lambda: reported)).message(sample)
     assert message["faults"] == {"wheel": "active since 3 s, set by 'alice'"}
     assert message["loops"]["brake"] == "free"
 
@@ -277,7 +277,7 @@ def test_a_browser_that_does_not_read_loses_and_knows_it(serve, dock):
         browsers = bench.console.running.live.browsers
         until(lambda: any(each.dropped > 5 for each in browsers), "nothing was dropped")
         assert ear.hear("samples")["dropped"] == 0
-        until(lambda: frozen.hear("samples")["dropped"] > 0, "what was lost is not told")
+        until(lambda: frozen.hear("samples")["dropped"] > 0, "what was lost is not reported")
 
 
 def test_a_browser_that_is_behind_gets_more_in_fewer_messages(serve, dock):
@@ -370,8 +370,8 @@ def test_names_that_cannot_be_shown_stay_out_of_notices(still):
         body = f'{{"action": "{action}", "target": "{target}", "value": 1}}'.encode()
         status, text, _ = still.ask("/api/order", body)
         assert (status, text.isprintable()) == (409, True), text
-    assert len(still.gateway.told) == 3
-    assert all(told.isprintable() for told in still.gateway.told)
+    assert len(still.gateway.texts) == 3
+    assert all(text.isprintable() for text in still.gateway.texts)
     assert Notice("link", 0, "a\ud800\x1b[2J\nb", 0.0, 0).text == "a??[2J b"
 
 
@@ -409,10 +409,10 @@ def test_a_token_in_an_address_leads_to_this_console_only(still, path):
 
 def test_a_model_of_the_same_numbers_and_other_names_is_another_page(still):
     """The hash is of the numbers alone; a page of the old names would stay."""
-    told = []
+    reported = []
     for id in ("q.elbow", "q.elbow", "q.wrist"):
         still.console.close()
         still.console.open(Dictionary("still", "hash", (Quantity("time", "time", "s", ""), Quantity(id, "q", "", ""))))
         with still.ask.live() as ear:
-            told.append(ear.hear("hello")["signature"])
-    assert told[0] == told[1] != told[2]
+            reported.append(ear.hear("hello")["signature"])
+    assert reported[0] == reported[1] != reported[2]

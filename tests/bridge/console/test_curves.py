@@ -82,7 +82,7 @@ def series(last: list[float], low: list[float] | None = None, high: list[float] 
 
 
 def test_a_rising_curve_has_a_point_a_bin():
-    """The lowest of each bin is the last of the one before: it would be a stair, and tells nothing."""
+    """The lowest of each bin is the last of the one before: it would be a stair, and shows nothing."""
     found = curve(series([1.0, 2.0, 3.0], low=[1.0, 1.0, 2.0]))
     assert [value for _, value in found] == [1.0, 2.0, 3.0]
 
@@ -111,7 +111,7 @@ def test_what_is_missing_is_marked():
 # ---- the pages' own code, in Node.js without a browser
 
 
-def told_by(script: str) -> Any:
+def output_of(script: str) -> Any:
     """What a script that imports from the pages' folder STATIC prints, as JSON."""
     node = shutil.which("node")
     if node is None:
@@ -145,7 +145,7 @@ console.log(JSON.stringify(found.map(({ utc, value }) => [utc, value])));
 
 def test_the_latest_value_of_a_span_of_the_past_is_of_that_span():
     """Live it is the newest one; a table that shows the past is not to show what is now."""
-    assert told_by(LATEST) == [[99000, 7], [1000, 5]]
+    assert output_of(LATEST) == [[99000, 7], [1000, 5]]
 
 
 ALARMED = """
@@ -155,7 +155,7 @@ class Cell {
   append() {} replaceChildren() {} setAttribute() {} querySelectorAll() { return []; }
 }
 Object.assign(globalThis, { Node: Cell, document: { createElement: () => new Cell() }, setInterval: () => 0 });
-const heard = {}, told = [];
+const heard = {}, calls = [];
 let provider;
 const indicator = { element: { dataset: {} }, text() {}, description() {}, iconClass() {}, statusClass() {} };
 const openmct = {
@@ -166,7 +166,7 @@ const openmct = {
 const link = {
   condition: { current: true }, newest: new Map(),
   on: (kind, callback) => { heard[kind] = callback; return () => {}; },
-  subscribe: (id) => { told.push(`+${id}`); return () => told.push(`-${id}`); },
+  subscribe: (id) => { calls.push(`+${id}`); return () => calls.push(`-${id}`); },
 };
 installAlarms(openmct, link, {});
 const view = provider.view({});
@@ -175,13 +175,13 @@ for (const ids of [['a'], ['a', 'b'], ['b']]) {
   heard.alarms({ alarms: ids.map((id) => ({ id, severity: 2, value: 1, utc: 0 })) });
 }
 view.destroy();
-console.log(JSON.stringify(told));
+console.log(JSON.stringify(calls));
 """
 
 
 def test_values_of_alarms_are_followed_while_they_are_shown():
     """Else the list shows for ever the value at which an alarm began."""
-    assert told_by(ALARMED) == ["+a", "+a", "+b", "-a", "+b", "-a", "-b", "-b"]
+    assert output_of(ALARMED) == ["+a", "+a", "+b", "-a", "+b", "-a", "-b", "-b"]
 
 
 MANY = """
@@ -200,7 +200,7 @@ console.log(JSON.stringify([Math.max(...sent.map((text) => text.length)), asked.
 
 def test_a_page_with_thousands_of_values_comes_back():
     """A message of more than 64 KiB ends the connection; the page would never get one again."""
-    longest, asked, different = told_by(MANY)
+    longest, asked, different = output_of(MANY)
     assert (longest < 65536, asked, different) == (True, 3000, 3000)
 
 
@@ -225,4 +225,4 @@ console.log(JSON.stringify(found));
 
 def test_a_browser_s_clock_that_is_set_moves_no_curve():
     """As by a time server after a laptop slept: plots would end minutes after the newest sample."""
-    assert told_by(SET) == [5000, 7000, 7050]
+    assert output_of(SET) == [5000, 7000, 7050]

@@ -135,8 +135,8 @@ def test_an_acknowledgement_is_seen_by_all_and_is_in_the_history_with_its_name(p
         page.wait(f"{ROLL}.textContent.includes('acknowledged by console/bob')")
         page.wait(f"{ROLL}.className === 'lj-critical lj-acknowledged'")
         page.shoot(PICTURES / f"acknowledged_{name}.png")
-    told = [each["text"] for each in orders(station, "bob acknowledge")]
-    assert told == ["console/bob: acknowledge q.wrist_roll."]
+    reported = [each["text"] for each in orders(station, "bob acknowledge")]
+    assert reported == ["console/bob: acknowledge q.wrist_roll."]
 
 
 def test_an_alarm_that_ended_unseen_is_listed_until_somebody_acknowledges_it(pages, station, alarm):

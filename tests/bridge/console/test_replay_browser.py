@@ -76,9 +76,9 @@ def test_all_displays_move_together_through_history(browser, past):
     assert page.wait(STATE) == "replay"
     page.wait("[...document.querySelectorAll('.lj-entry')].find(e => e.textContent.includes('shoulder_yaw0 rad'))")
     assert page.ask("[...document.querySelectorAll('.lj-commands button')].every(e => e.disabled)")
-    told = page.ask("fetch('/api/events?start=0&end=' + limberjack.player.at).then(r => r.json())")["notices"]
-    page.wait(f"{LOG}.length === {len(told)}")
-    assert page.ask(f"{LOG}.map(e => e.textContent)") == [each["text"] for each in reversed(told)]
+    notices = page.ask("fetch('/api/events?start=0&end=' + limberjack.player.at).then(r => r.json())")["notices"]
+    page.wait(f"{LOG}.length === {len(notices)}")
+    assert page.ask(f"{LOG}.map(e => e.textContent)") == [each["text"] for each in reversed(notices)]
     page.shoot(PICTURES / "replay_fixed.png")
     page.click(BUTTON.replace("NAME", "Play"))
     page.wait(f"limberjack.player.frame?.time > {then} + 0.5")
@@ -113,11 +113,11 @@ def test_an_answer_that_comes_late_is_not_shown(browser, past):
     begun = page.ask("limberjack.player.bounds.start")
     page.ask(f"openmct.time.setBounds({{start: {begun} - 1000, end: {begun} + 1000}})")
     page.wait("limberjack.link.newest.get('q.shoulder_yaw')?.value === 0")
-    told = page.ask("before('/api/events?start=0&end=' + limberjack.player.at).then(r => r.json())")["notices"]
-    page.wait(f"{LOG}.length === {len(told)}")
+    notices = page.ask("before('/api/events?start=0&end=' + limberjack.player.at).then(r => r.json())")["notices"]
+    page.wait(f"{LOG}.length === {len(notices)}")
     page.ask("late = 2")
     page.wait("late === 3")
-    assert page.ask(f"{LOG}.length") == len(told)
+    assert page.ask(f"{LOG}.length") == len(notices)
     page.go("about:blank")
 
 

@@ -33,7 +33,7 @@ CELL = "[...document.querySelectorAll('.lj-commands tr')].find(e => e.firstChild
 LOOP = f"{CELL}.querySelector('.lj-switch').textContent"
 DIALOG = "document.querySelector('.lj-dialog')"
 SEND = f"[...{DIALOG}.querySelectorAll('button')].find(e => e.textContent === 'Send')"
-TOLD = "document.querySelector('.lj-told').textContent"
+MESSAGE = "document.querySelector('.lj-message').textContent"
 DUTY = "#/browse/limberjack:root/limberjack:duty?hideTree=true&hideInspector=true"
 
 
@@ -129,8 +129,8 @@ def confirm(page: Page) -> None:
 def carry_out(page: Page, label: str) -> None:
     press(page, label)
     confirm(page)
-    page.wait(f"{TOLD} !== '' && !{TOLD}.startsWith('Sent; ')")
-    assert page.ask(TOLD).startswith("Done: ")
+    page.wait(f"{MESSAGE} !== '' && !{MESSAGE}.startsWith('Sent; ')")
+    assert page.ask(MESSAGE).startswith("Done: ")
 
 
 def all_show(pages: dict[str, Page], what: str, state: str, loop: str, since: float, *, only: bool = False) -> None:
@@ -166,7 +166,7 @@ def test_the_engine_is_killed_while_an_operator_is_asked(pages, site, action):
     site.engine.kill()
     all_show(pages, f"{action} asked, engine killed", "gone", "unknown", since)
     confirm(bob)
-    assert bob.wait(TOLD).startswith("Not sent: ")
+    assert bob.wait(MESSAGE).startswith("Not sent: ")
     bob.shoot(PICTURES / f"restart_{action}_gone.png")
     site.start_engine()
     since = time.time()  # it answers
@@ -186,7 +186,7 @@ def test_the_engine_is_killed_while_it_has_the_order(pages, site, action):
     press(bob, action)
     os.kill(site.engine.pid, signal.SIGSTOP)
     confirm(bob)
-    bob.wait(f"{TOLD}.startsWith('Sent; waiting')")
+    bob.wait(f"{MESSAGE}.startsWith('Sent; waiting')")
     since = time.time()
     site.engine.kill()
     all_show(pages, f"{action} sent, engine killed", "gone", "unknown", since)
@@ -212,7 +212,7 @@ def test_the_console_is_killed_while_an_operator_is_asked(pages, site, action):
     site.kill_console()
     all_show(pages, f"{action} asked, console killed", "lost", "unknown", since)
     confirm(bob)
-    assert bob.wait(TOLD).startswith("Not sent: ")
+    assert bob.wait(MESSAGE).startswith("Not sent: ")
     site.start_console()
     since = time.time()
     all_show(pages, f"{action} asked, console again", LIVE, before, since)

@@ -2,9 +2,9 @@
 
     python cosmos_peer.py PLUGIN PORT PACKETS
 
-Reads the exported plugin, connects as its plugin.txt says, takes PACKETS packets from the gateway and tells every item
-as a line of JSON; then sends the commands that come on standard input, [name, parameters] a line, until that ends, and
-goes on telling what comes.
+Reads the exported plugin, connects as its plugin.txt says, takes PACKETS packets from the gateway and reports every
+item as a line of JSON; then sends the commands that come on standard input, [name, parameters] a line, until that ends,
+and goes on reporting what comes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ os.dup2(2, 1)  # what openc3 logs is no answer
 _LOCK = threading.Lock()
 
 
-def tell(**what: object) -> None:
+def report(**what: object) -> None:
     with _LOCK:
         print(json.dumps(what), file=OUT, flush=True)
 
@@ -47,7 +47,7 @@ def main(folder: Path, port: int, count: int) -> None:
     for name in ("tlm", "cmd"):
         config.process_file(str(files / "cmd_tlm" / f"{name}.txt"), target)
     telemetry, commands = Telemetry(config, System), Commands(config, System)
-    tell(warnings=config.warnings, commands=sorted(config.commands[target]))
+    report(warnings=config.warnings, commands=sorted(config.commands[target]))
     link = interface(folder / "plugin.txt", files / "lib", port)
     link.connect()
     for _ in range(count):
@@ -66,7 +66,7 @@ def send(link: Any, commands: Any, target: str) -> None:
         try:
             link.write(commands.build_cmd(target, name, parameters, True))
         except Exception as error:
-            tell(refused=str(error))
+            report(refused=str(error))
 
 
 def interface(plugin: Path, library: Path, port: int) -> Any:
@@ -87,11 +87,11 @@ def interface(plugin: Path, library: Path, port: int) -> Any:
 
 
 def take(link: Any, telemetry: Any, target: str) -> None:
-    """Read, identify, convert and tell one packet."""
+    """Read, identify, convert and report one packet."""
     raw = link.read()
     packet = telemetry.identify_and_define_packet(raw, [target])
     if packet is None:
-        tell(unknown=raw.buffer.hex())
+        report(unknown=raw.buffer.hex())
         return
     packet.check_limits("DEFAULT")
     items, limits = {}, {}
@@ -101,7 +101,7 @@ def take(link: Any, telemetry: Any, target: str) -> None:
         if item.limits.state:
             limits[item.name] = item.limits.state
     units = {item.name: item.units for item in packet.sorted_items if item.units}
-    tell(packet=packet.packet_name, items=items, limits=limits, units=units)
+    report(packet=packet.packet_name, items=items, limits=limits, units=units)
 
 
 if __name__ == "__main__":

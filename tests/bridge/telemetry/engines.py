@@ -29,7 +29,7 @@ def until(condition: Callable[[], object], what: str) -> None:
 
 
 class Recorder:
-    """An outlet that keeps all it gets, and can be told to fail or to hang."""
+    """An outlet that keeps all it gets, and can be made to fail or to hang."""
 
     def __init__(self, name: str = "recorder") -> None:
         self.name = name
@@ -47,7 +47,7 @@ class Recorder:
     def sample(self, sample: Sample) -> None:
         self.go_on.wait()
         if self.fails:
-            raise RuntimeError("told to fail")
+            raise RuntimeError("made to fail")
         self.samples.append(sample)
 
     def notice(self, notice: Notice) -> None:
@@ -67,7 +67,7 @@ class Recorder:
 
 @contextlib.contextmanager
 def engine(system: System, endpoint: str, dt: float | None = None, **options: Any) -> Iterator[Server]:
-    """An engine in a thread of this process, free-running unless told otherwise. dt : instead of the model's own, s"""
+    """An engine in a thread of this process, free-running by default. dt : instead of the model's own, s"""
     server = Server(Simulation(system, dt=dt), Settings(**{"endpoint": endpoint, "mode": "free-running", **options}))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -2,9 +2,9 @@
 
     python fprime_peer.py DICTIONARY.json FRAMES
 
-Listens at a free port of loopback (told on standard output) and takes FRAMES frames of packets and events; then sends
-the commands that come on standard input, a line of JSON each, [name, arguments], until that ends. Everything decoded
-goes to standard output as JSON lines.
+Listens at a free port of loopback (printed on standard output) and takes FRAMES frames of packets and events; then
+sends the commands that come on standard input, a line of JSON each, [name, arguments], until that ends. Everything
+decoded goes to standard output as JSON lines.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from fprime_gds.common.loaders.type_json_loader import TypeJsonLoader
 WAIT_S = 60.0
 
 
-def tell(**what: object) -> None:
+def report(**what: object) -> None:
     print(json.dumps(what), flush=True)
 
 
@@ -47,7 +47,7 @@ def main(path: str, count: int) -> None:
     }
     commands = CmdJsonLoader(path).get_name_dict(path)
     listener = socket.create_server(("127.0.0.1", 0))
-    tell(port=listener.getsockname()[1], limits=limits, commands=sorted(commands))
+    report(port=listener.getsockname()[1], limits=limits, commands=sorted(commands))
     listener.settimeout(WAIT_S)
     link = listener.accept()[0]
     link.settimeout(WAIT_S)
@@ -62,23 +62,25 @@ def main(path: str, count: int) -> None:
 
 
 def take(link: socket.socket, framing: FpFramerDeframer, decoders: dict, count: int) -> None:
-    """Decode and tell so many frames."""
+    """Decode and report so many frames."""
     pool, taken = b"", 0
     while taken < count:
         pool += link.recv(65536)
         frames, pool, discarded = framing.deframe_all(pool, no_copy=True)
         if discarded:
-            tell(discarded=len(discarded))
+            report(discarded=len(discarded))
         for frame in frames[: count - taken]:
             taken += 1
             descriptor = int.from_bytes(frame[:2], "big")
             for each in decoders[descriptor].decode_api(frame[2:]):
                 stamp = [each.time.seconds, each.time.useconds]
                 if descriptor == 4:
-                    tell(channel=each.template.get_full_name(), value=each.val_obj.val.hex(), time=stamp)
+                    report(channel=each.template.get_full_name(), value=each.val_obj.val.hex(), time=stamp)
                 else:
                     text = each.get_display_text()
-                    tell(event=each.template.get_full_name(), text=text, severity=each.get_severity().name, time=stamp)
+                    report(
+                        event=each.template.get_full_name(), text=text, severity=each.get_severity().name, time=stamp
+                    )
 
 
 if __name__ == "__main__":

@@ -14,18 +14,18 @@ FOLDER = Path(__file__).parent
 
 
 class Peer:
-    """A script beside this file; `told` keeps the JSON lines that it writes."""
+    """A script beside this file; `lines` keeps the JSON lines that it writes."""
 
     def __init__(self, python: str, script: str, *options: object) -> None:
         command = [python, str(FOLDER / script), *map(str, options)]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
-        self.told: list[dict[str, Any]] = []
+        self.lines: list[dict[str, Any]] = []
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
 
     def _read(self) -> None:
         assert self.process.stdout is not None
-        self.told.extend(map(json.loads, self.process.stdout))
+        self.lines.extend(map(json.loads, self.process.stdout))
 
     def command(self, name: str, arguments: object) -> None:
         """Let it send a command."""

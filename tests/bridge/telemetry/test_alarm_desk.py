@@ -140,7 +140,7 @@ def test_roles_rules_and_checks_are_those_of_orders(order, actor, code, running)
     with pytest.raises(OrderRefused) as caught:
         made.commander.execute(order, actor)
     assert caught.value.code == code
-    until(lambda: recorder.texts("refused"), "the refusal was not told")
+    until(lambda: recorder.texts("refused"), "the refusal was not reported")
     assert str(actor) in recorder.texts("refused")[0]
     assert made.commander.desk.entries() == {}
 
@@ -148,7 +148,7 @@ def test_roles_rules_and_checks_are_those_of_orders(order, actor, code, running)
 def test_everybody_learns_who_shelved_what_and_why(running):
     made, recorder = running
     made.commander.execute(Order("shelve", "q.elbow", 1.0, reason="sensor is being changed"), ALICE)
-    told = "console/alice: shelve q.elbow for 1 s: sensor is being changed."
-    until(lambda: told in recorder.texts("command"), "nobody was told")
+    reported = "console/alice: shelve q.elbow for 1 s: sensor is being changed."
+    until(lambda: reported in recorder.texts("command"), "it was not reported")
     until(lambda: any("is active again" in each for each in recorder.texts("alarm")), "the time did not end")
     assert made.commander.desk.entries() == {}

@@ -18,16 +18,16 @@ ALL = Dictionary("m", "h", (Quantity("time", "time", "s", ""), HOT, Quantity("ou
 
 def run(values: list[float], step_ns: int) -> tuple[Alarms, list[list[Notice]]]:
     alarms = Alarms(ALL)
-    told = []
+    reported = []
     for k, value in enumerate(values):
-        told.append(alarms.look(Sample(k, 1e-9 * step_ns * k, step_ns * k, np.array([0.0, value, 0.0]))))
-    return alarms, told
+        reported.append(alarms.look(Sample(k, 1e-9 * step_ns * k, step_ns * k, np.array([0.0, value, 0.0]))))
+    return alarms, reported
 
 
 def test_edges():
-    alarms, told = run([290.0, 301.0, 302.0, 321.0, 310.0, 300.0, 150.0, math.nan, 290.0, 290.0], FALL_NS)
-    assert [len(each) for each in told] == [0, 1, 0, 1, 0, 1, 1, 0, 0, 1]
-    notices = [each[0] for each in told if each]
+    alarms, reported = run([290.0, 301.0, 302.0, 321.0, 310.0, 300.0, 150.0, math.nan, 290.0, 290.0], FALL_NS)
+    assert [len(each) for each in reported] == [0, 1, 0, 1, 0, 1, 1, 0, 0, 1]
+    notices = [each[0] for each in reported if each]
     assert [each.severity for each in notices] == [1, 2, 1, 2, 0]
     assert [each.data["previous"] for each in notices] == [0, 1, 2, 1, 2]
     assert [each.text for each in notices] == [
@@ -44,8 +44,8 @@ def test_a_value_that_chatters_is_one_alarm():
     """1 kHz across the limit for 12 s, once far beyond, then calm: each rise is reported at once, the fall once."""
     values = [299.0 + 2.0 * (k % 2) for k in range(12_000)]
     values[2500] = 330.0
-    alarms, told = run([*values, *[299.0] * 5001], 1_000_000)
-    found = [(k, each.severity) for k, some in enumerate(told) for each in some]
+    alarms, reported = run([*values, *[299.0] * 5001], 1_000_000)
+    found = [(k, each.severity) for k, some in enumerate(reported) for each in some]
     assert found == [(1, 1), (2500, 2), (7501, 1), (17_000, 0)]
     assert alarms.active() == {}
 
@@ -109,10 +109,10 @@ def test_every_change_of_severity_is_seen(seed):
     alarms = Alarms(Dictionary("m", "h", quantities))
     before = np.zeros(3, dtype=np.int64)
     for k, (vector, now, level) in enumerate(zip(vectors, times, wanted, strict=True)):
-        told = alarms.look(Sample(k, 0.0, now, vector))
+        reported = alarms.look(Sample(k, 0.0, now, vector))
         assert {id: each.severity for id, each in alarms.active().items()} == {
             each.id: severity for each, severity in zip(quantities, level, strict=True) if severity
         }
         edges = [(f"output.{i}", level[i], before[i]) for i in np.flatnonzero(level != before)]
-        assert [(each.data["id"], each.severity, each.data["previous"]) for each in told] == edges
+        assert [(each.data["id"], each.severity, each.data["previous"]) for each in reported] == edges
         before = level

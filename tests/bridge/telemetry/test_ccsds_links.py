@@ -214,7 +214,7 @@ def test_telecommands_move_the_model_and_are_acknowledged(dock, endpoint, files,
         ground.heard.clear()
         assert ground.answers(sender.test()) == done
         assert any(read["packet_service"] == 17 for read in ground.heard)
-        until(lambda: len(recorder.texts("command")) == 7, "orders were not told")
+        until(lambda: len(recorder.texts("command")) == 7, "orders were not reported")
         assert recorder.texts("command")[0].startswith("ccsds/source 3 at 127.0.0.1:")
         event = ground.until(lambda read: read["packet_service"] == 5)
         assert str(event["text"])
@@ -276,17 +276,19 @@ def test_wrong_telecommands_are_refused_and_reported(dock, endpoint, files, tmp_
         assert sent() == [(2, "replayed")]
         sent.count -= 9
         assert sent() == [(2, "replayed")]
-        until(lambda: len(recorder.texts("refused")) == 13, "refusals were not told")
+        until(lambda: len(recorder.texts("refused")) == 13, "refusals were not reported")
         recorder.notices.clear()
         for noise in (b"", b"x", good[:-1], good[:-1] + b"\0", bytes(70), Packer().telemetry(plan.apid, 3, 25, 0, b"")):
             ground.say(noise)
-        until(lambda: len(recorder.texts("refused")) == 6, "noise was not told")
+        until(lambda: len(recorder.texts("refused")) == 6, "noise was not reported")
         assert "bytes that are not a telecommand refused (malformed)" in recorder.texts("refused")[0]
         assert reader.snapshot() == before
         sent.count += 12
         ground.heard.clear()
         assert sent() == [(1, ""), (7, "")]
-        until(lambda: any("4 telecommands of" in text for text in recorder.texts("command")), "the loss was not told")
+        until(
+            lambda: any("4 telecommands of" in text for text in recorder.texts("command")), "the loss was not reported"
+        )
 
 
 def test_sources_are_listed_have_roles_and_keys(arm, endpoint, files, tmp_path):
@@ -333,7 +335,7 @@ def test_several_programs_over_tcp(arm, endpoint, files, tmp_path):
         times = {ground.until(lambda read: "time" in read)["time"] for ground in (first, second)}
         assert len(times) == 1
         second.say(b"GET / HTTP/1.1\r\n\r\n")
-        until(lambda: any("not a telecommand" in text for text in recorder.texts("link")), "the end was not told")
+        until(lambda: any("not a telecommand" in text for text in recorder.texts("link")), "the end was not reported")
         with pytest.raises(EOFError):
             second.until(lambda read: False)
         assert first.answers(Sender(plan).packet(Order("reset")))[0] == (2, "replayed")  # count 0 was used
@@ -343,7 +345,7 @@ def test_several_programs_over_tcp(arm, endpoint, files, tmp_path):
         for _ in range(200):
             outlet.link.send(packet)
         frozen.close()
-        until(lambda: any("packets were dropped" in text for text in recorder.texts("link")), "drops were not told")
+        until(lambda: any("packets were dropped" in text for text in recorder.texts("link")), "drops were not reported")
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ class StubCommander:
 
     def __init__(self) -> None:
         self.done: list[tuple[Order, Actor]] = []
-        self.told: list[str] = []
+        self.texts: list[str] = []
         self.pause_s = 0.0
 
     def check(self, order: Order, actor: Actor) -> None: ...
@@ -54,17 +54,17 @@ class StubCommander:
         return {}
 
     def refuse(self, what: object, actor: Actor, refusal: OrderRefused) -> None:
-        self.told.append(f"{what}: {refusal.code}")
+        self.texts.append(f"{what}: {refusal.code}")
 
     def warn(self, text: str) -> None:
-        self.told.append(text)
+        self.texts.append(text)
 
 
 class StubGateway:
     """A gateway without an engine."""
 
     def __init__(self, system: System) -> None:
-        self.commander, self.told = StubCommander(), []
+        self.commander, self.texts = StubCommander(), []
         self.change(system)
 
     def change(self, system: System) -> Dictionary:
@@ -77,7 +77,7 @@ class StubGateway:
         return self._session
 
     def tell(self, severity: int, text: str) -> None:
-        self.told.append(text)
+        self.texts.append(text)
 
 
 @pytest.fixture
@@ -196,8 +196,8 @@ def test_a_flood_is_refused_and_costs_nothing_else(ear, arm, tmp_path):
     order = struct.pack(">IB", outlet._plan.signature, 6)
     for count in range(200):
         outlet._take(telecommand(100, count, 8, 1, 0, 0, order), "here")
-    assert len(gateway.commander.told) >= 130
-    assert all(text.endswith("busy") for text in gateway.commander.told)
+    assert len(gateway.commander.texts) >= 130
+    assert all(text.endswith("busy") for text in gateway.commander.texts)
     started = time.monotonic()
     outlet.notice(Notice("link", 1, "ä" * 5000, 0.0, 0))
     outlet.close()

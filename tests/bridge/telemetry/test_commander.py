@@ -31,7 +31,7 @@ def test_orders_reach_the_engine(dock, endpoint):
         assert reader.status()["lease"] == "gateway"
         do(Order("give_up"), ALICE)
         assert reader.status()["lease"] is None
-        until(lambda: len(recorder.texts("command")) == 6, "orders were not told")
+        until(lambda: len(recorder.texts("command")) == 6, "orders were not reported")
         assert recorder.texts("command")[0] == "console/alice: command elbow = 0.25."
         assert recorder.texts("command")[1] == "console/alice: parameter gravity.z = -1.5."
 
@@ -49,8 +49,8 @@ def test_what_was_ordered_outlives_the_gateway(dock, endpoint, tmp_path):
         with gateway(endpoint, history=past) as running:
             found = running.history.notices(0, 2**62, what="orders")
             running.commander.execute(Order("give_up"), ALICE)
-    told = [(each.kind, each.data["who"], each.data["order"], each.data.get("code")) for each in found]
-    assert told == [
+    reported = [(each.kind, each.data["who"], each.data["order"], each.data.get("code")) for each in found]
+    assert reported == [
         ("command", "console/alice", "command elbow = 0.25", None),
         ("refused", "console/guest", "reset", "role"),
     ]
@@ -76,17 +76,17 @@ def test_what_was_ordered_outlives_the_gateway(dock, endpoint, tmp_path):
     ids=lambda each: None,
 )
 def test_refusals(order, code, text, served_dock):
-    """Nothing changes, the reason is in the error and told to all outlets."""
+    """Nothing changes, the reason is in the error and sent to all outlets."""
     running, recorder = served_dock
     recorder.notices.clear()
     with pytest.raises(OrderRefused, match=text) as caught:
         running.commander.execute(order, ALICE)
     assert caught.value.code == code
-    until(lambda: recorder.texts("refused"), "the refusal was not told")
-    told = recorder.texts("refused")[0]
-    assert told.startswith("console/alice: ")
-    assert f"refused ({code})" in told
-    assert len(told) < 1000
+    until(lambda: recorder.texts("refused"), "the refusal was not reported")
+    reported = recorder.texts("refused")[0]
+    assert reported.startswith("console/alice: ")
+    assert f"refused ({code})" in reported
+    assert len(reported) < 1000
     assert pickle.loads(pickle.dumps(caught.value)).code == code
 
 
@@ -143,7 +143,7 @@ def test_an_order_that_the_engine_refuses_does_not_keep_the_lease(dock, endpoint
 
 
 def test_a_parameter_is_known_at_once(served_dock):
-    """Not only when the engine's next heartbeat tells of it: who has set one looks at it then."""
+    """Not only when the engine's next heartbeat reports it: who has set one looks at it then."""
     running, _ = served_dock
     for value in (-1.25, -1.5):
         running.commander.execute(Order("parameter", "gravity.x", value), ALICE)

@@ -17,7 +17,7 @@ LOCKSTEP = {"mode": "lockstep"}
 
 
 class Heard:
-    """A pulse, its clock, and what a source would tell it."""
+    """A pulse, its clock, and what a source would report to it."""
 
     def __init__(self, about: dict) -> None:
         self.now, self.steps, self.late = 100.0, 0, 0
@@ -46,8 +46,13 @@ def test_before_and_after_a_connection_the_engine_is_gone():
     assert heard.state() == "live"
     heard.pulse.lose()
     heard.now += 3.0
-    told = heard.pulse.condition()
-    assert (told.state, told.current, told.text, told.age_s) == ("gone", False, "engine gone, last heard 3 s ago", 3.0)
+    condition = heard.pulse.condition()
+    assert (condition.state, condition.current, condition.text, condition.age_s) == (
+        "gone",
+        False,
+        "engine gone, last heard 3 s ago",
+        3.0,
+    )
     heard.pulse.meet(FREE)
     assert heard.state() == "live"
 
@@ -57,9 +62,9 @@ def test_silence_of_a_flow_is_stale_within_a_second_and_of_heartbeats_after_more
     heard.second(100)
     assert heard.state(0.5) == "live"
     assert heard.state(0.2) == "stale"
-    told = heard.pulse.condition()
-    assert not told.current
-    assert told.text == "stale: nothing from the engine for 0.7 s"
+    condition = heard.pulse.condition()
+    assert not condition.current
+    assert condition.text == "stale: nothing from the engine for 0.7 s"
     heard.pulse.hear("state", None)
     assert heard.state() == "live"
     slow = Heard(FREE)

@@ -74,7 +74,7 @@ def test_openc3_reads_every_number_and_commands(ground_python, arm, endpoint, tm
         running.add(outlet)
         peer = Peer(ground_python, "cosmos_peer.py", tmp_path, outlet.link.port, 20)
         try:
-            until(lambda: len(peer.told) > 20, "the ground system reads nothing")
+            until(lambda: len(peer.lines) > 20, "the ground system reads nothing")
             peer.command("COMMAND_SHOULDER", {"VALUE": 1.25})
             peer.command("SET_PARAMETER", {"PARAMETER": "GRAVITY_Z", "VALUE": -1.5})
             peer.command("COMMAND_J2_TORQUE", {"VALUE": 1e9})
@@ -82,23 +82,23 @@ def test_openc3_reads_every_number_and_commands(ground_python, arm, endpoint, tm
             assert client.state().command["shoulder"] == 1.25
             peer.command("CONNECTION_TEST", {})
             wanted = {"MOTION", "ENGINE", "TELECOMMAND_ACCEPTED", "TELECOMMAND_DONE", "CONNECTION_TEST"}
-            until(lambda: wanted <= {each.get("packet") for each in list(peer.told)}, "nothing is acknowledged")
+            until(lambda: wanted <= {each.get("packet") for each in list(peer.lines)}, "nothing is acknowledged")
         finally:
             peer.close()
-    assert peer.told[0]["warnings"] == []
-    assert not [each for each in peer.told if "unknown" in each]
-    assert "not in valid range of -50.0 to 50.0" in next(each["refused"] for each in peer.told if "refused" in each)
-    _compare(peer.told, recorder, subject.dictionary)
-    texts = [each["items"]["TEXT"] for each in peer.told if each.get("packet") == "EVENT_INFORMATION"]
+    assert peer.lines[0]["warnings"] == []
+    assert not [each for each in peer.lines if "unknown" in each]
+    assert "not in valid range of -50.0 to 50.0" in next(each["refused"] for each in peer.lines if "refused" in each)
+    _compare(peer.lines, recorder, subject.dictionary)
+    texts = [each["items"]["TEXT"] for each in peer.lines if each.get("packet") == "EVENT_INFORMATION"]
     assert any("shoulder = 1.25" in text for text in texts)
 
 
-def _compare(told: list[dict[str, Any]], recorder: Recorder, dictionary: Dictionary) -> None:
+def _compare(lines: list[dict[str, Any]], recorder: Recorder, dictionary: Dictionary) -> None:
     """Each decoded number is that of the sample of its time, bit for bit, and in the same alarm."""
     sent = {sample.time: sample.vector for sample in recorder.samples}
     places = {name: dictionary.place(id) for id, name in item_names(dictionary).items()}
     seen, states = set(), set()
-    for packet in told:
+    for packet in lines:
         if "PACKET_STRUCTURE" not in packet.get("items", {}):
             continue
         vector = sent[float.fromhex(packet["items"]["TIME"])]

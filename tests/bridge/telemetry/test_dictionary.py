@@ -26,14 +26,14 @@ def simulation(request):
 
 
 def test_every_number_of_the_wire_is_there_once_and_in_order(simulation):
-    dictionary, told = dictionary_of(simulation), describe(simulation, Settings())["names"]
+    dictionary, reported = dictionary_of(simulation), describe(simulation, Settings())["names"]
     ids = [quantity.id for quantity in dictionary]
     groups = {"q": "q", "v": "v", "tau": "tau", "output": "outputs", "command": "command"}
     for group, part in groups.items():
-        named = [f"{group}.{each}" for each in told["names"][part]]
+        named = [f"{group}.{each}" for each in reported["names"][part]]
         assert ids[dictionary.groups.get(group, slice(0, 0))] == named
         units = [quantity.unit or "1" for quantity in dictionary.quantities[dictionary.groups.get(group, slice(0, 0))]]
-        assert units == [unit or "1" for unit in told["units"][part]]
+        assert units == [unit or "1" for unit in reported["units"][part]]
     assert ids[: len(Signals(simulation).names)] == list(Signals(simulation).names)
     assert list(dictionary.groups) == [group for group in GROUPS if group in dictionary.groups]
     assert all(quantity.description for quantity in dictionary)

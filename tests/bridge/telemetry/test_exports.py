@@ -70,9 +70,9 @@ def test_foxglove_gets_a_schema_with_every_quantity(subject):
     signals = json.loads(export_of("foxglove").make(subject))["/signals"]["properties"]
     for quantity in subject.dictionary:
         group, _, rest = quantity.id.partition(".")
-        told = signals[group]["properties"][rest] if rest else signals[group]
-        assert told["type"] == "number"
-        assert quantity.description in told["description"]
+        reported = signals[group]["properties"][rest] if rest else signals[group]
+        assert reported["type"] == "number"
+        assert quantity.description in reported["description"]
 
 
 def named(objects) -> dict[str, dict]:
@@ -96,8 +96,8 @@ def test_open_mct_gets_every_quantity_under_a_key_that_may_stand_in_an_address(s
         assert (value.get("min", -inf), value.get("max", inf)) == (quantity.low, quantity.high)
         assert time["hints"] == {"domain": 1}
         for name, limits in (("warning", quantity.warning), ("critical", quantity.critical)):
-            told = point["alarms"].get(name, {})
-            assert (told.get("low", -inf), told.get("high", inf)) == limits
+            reported = point["alarms"].get(name, {})
+            assert (reported.get("low", -inf), reported.get("high", inf)) == limits
 
 
 def test_the_displays_of_the_console_refer_to_what_there_is(subject):

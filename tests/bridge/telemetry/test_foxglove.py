@@ -74,13 +74,13 @@ class Viewer:
         if isinstance(data, bytes):
             id, stamp = struct.unpack_from("<IQ", data, 1)
             return (self._topics[id], stamp, data[13:]) if data[0] == 1 else None
-        told = json.loads(data)
-        if told["op"] == "serverInfo":
-            self.server = told
-        elif told["op"] == "advertise":
-            self.channels |= {each["topic"]: each for each in told["channels"]}
-        elif told["op"] in ("status", "removeStatus"):
-            self.status.append(told)
+        reported = json.loads(data)
+        if reported["op"] == "serverInfo":
+            self.server = reported
+        elif reported["op"] == "advertise":
+            self.channels |= {each["topic"]: each for each in reported["channels"]}
+        elif reported["op"] in ("status", "removeStatus"):
+            self.status.append(reported)
         return None
 
     def next(self, topic: str) -> tuple[int, Any]:
@@ -163,8 +163,8 @@ def test_the_condition_of_the_engine_is_a_status_until_it_is_live():
             for viewer in (early, late):
                 while not any(each.get("id") == "condition" for each in viewer.status):
                     viewer.hear()
-                told = next(each for each in viewer.status if each.get("id") == "condition")
-                assert (told["message"], told["level"]) == ("engine gone, last heard 3 s ago", 2)
+                reported = next(each for each in viewer.status if each.get("id") == "condition")
+                assert (reported["message"], reported["level"]) == ("engine gone, last heard 3 s ago", 2)
             arm.condition = Condition("live", "live")
             arm.outlet.sample(arm.sample(1))
             while late.status[-1]["op"] != "removeStatus":

@@ -109,7 +109,7 @@ def test_packets_of_groups_and_of_large_groups(arm):
 
 
 def test_a_ground_system_that_is_away_comes_and_goes(arm, endpoint):
-    """Told once while it is away; packets come on connecting; a lost connection is made again."""
+    """Reported once while it is away; packets come on connecting; a lost connection is made again."""
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     listener.close()
@@ -119,7 +119,7 @@ def test_a_ground_system_that_is_away_comes_and_goes(arm, endpoint):
         running.add(outlet)
         until(
             lambda: any("no F Prime ground system" in text for text in recorder.texts("link")),
-            "its absence is not told",
+            "its absence is not reported",
         )
         for _ in range(2):
             with socket.create_server(("127.0.0.1", port)) as listener:
@@ -136,17 +136,19 @@ def test_a_ground_system_that_is_away_comes_and_goes(arm, endpoint):
 
 
 def test_a_ground_system_that_ends_every_connection_is_not_asked_all_the_time(arm):
-    told: list[str] = []
+    reported: list[str] = []
     mirror = Mirror(arm)
     stub = SimpleNamespace(
-        session=lambda: SimpleNamespace(mirror=mirror), tell=lambda severity, text: told.append(text), commander=None
+        session=lambda: SimpleNamespace(mirror=mirror),
+        tell=lambda severity, text: reported.append(text),
+        commander=None,
     )
     with socket.create_server(("127.0.0.1", 0)) as listener:
         outlet = make(f"tcp://127.0.0.1:{listener.getsockname()[1]}", Context(stub))
         outlet.open(dictionary_of(mirror.simulation))
         listener.settimeout(WAIT_S)
         listener.accept()[0].close()
-        until(lambda: outlet._socket is None and told, "the loss is not noticed")
+        until(lambda: outlet._socket is None and reported, "the loss is not noticed")
         listener.settimeout(0.3)
         with pytest.raises(TimeoutError):
             listener.accept()
@@ -171,11 +173,11 @@ def test_fprime_gds_reads_every_number_and_commands(ground_python, arm, endpoint
             gateway(endpoint, recorder) as running,
             Client(endpoint) as client,
         ):
-            until(lambda: peer.told, "the ground system did not start")
-            about = peer.told[0]
+            until(lambda: peer.lines, "the ground system did not start")
+            about = peer.lines[0]
             running.add(make(f"tcp://127.0.0.1:{about['port']}?rate=100&commands=yes", Context(running)))
-            until(lambda: running.tell(0, "grüß dich") or any("event" in each for each in peer.told), "no event")
-            until(lambda: sum("channel" in each for each in peer.told) > 30 * len(dictionary), "no packets")
+            until(lambda: running.tell(0, "grüß dich") or any("event" in each for each in peer.lines), "no event")
+            until(lambda: sum("channel" in each for each in peer.lines) > 30 * len(dictionary), "no packets")
             peer.command("test_x20_arm.command__shoulder", ["1.25"])
             peer.command("test_x20_arm.set_parameter", ["gravity__z", "-1.5"])
             until(lambda: client.parameter("gravity.z") == -1.5, "the parameter was not set")
@@ -186,19 +188,19 @@ def test_fprime_gds_reads_every_number_and_commands(ground_python, arm, endpoint
     finally:
         peer.close()
     assert about["limits"]["test_x20_arm.q__shoulder"] == [-2.0, -1.0, 1.0, 3.0]
-    assert not [each for each in peer.told if "discarded" in each]
-    events = [each for each in peer.told if "event" in each]
-    told = {(each["event"], each["severity"], each["text"]) for each in events}
-    assert ("test_x20_arm.information", "ACTIVITY_HI", "gr?? dich") in told
-    _compare(peer.told, recorder, dictionary)
+    assert not [each for each in peer.lines if "discarded" in each]
+    events = [each for each in peer.lines if "event" in each]
+    reported = {(each["event"], each["severity"], each["text"]) for each in events}
+    assert ("test_x20_arm.information", "ACTIVITY_HI", "gr?? dich") in reported
+    _compare(peer.lines, recorder, dictionary)
 
 
-def _compare(told: list[dict[str, Any]], recorder: Recorder, dictionary: Dictionary) -> None:
+def _compare(reported: list[dict[str, Any]], recorder: Recorder, dictionary: Dictionary) -> None:
     """Each decoded number is that of the sample of its time."""
     sent = {round(1e6 * sample.time): sample.vector for sample in recorder.samples}
     names = {f"test_x20_arm.{safe_name(quantity.id)}": place for place, quantity in enumerate(dictionary)}
     seen = set()
-    for each in told:
+    for each in reported:
         if "channel" in each:
             stamp, place = 1_000_000 * each["time"][0] + each["time"][1], names[each["channel"]]
             assert same(float.fromhex(each["value"]), sent[stamp][place])
@@ -217,7 +219,7 @@ def test_commands_are_refused_where_they_were_not_asked_for(arm, endpoint):
         running.add(make(f"tcp://127.0.0.1:{listener.getsockname()[1]}", Context(running)))
         with listener.accept()[0] as link:
             link.sendall(frame(struct.pack(">HI", 0, 5)) + frame(b"nonsense"))
-            until(lambda: len(recorder.texts("refused")) == 2, "the refusals are not told")
+            until(lambda: len(recorder.texts("refused")) == 2, "the refusals are not reported")
     assert "fprime/127.0.0.1" in recorder.texts("refused")[0]
     assert "may only watch" in recorder.texts("refused")[0]
     assert "is not a command of this model" in recorder.texts("refused")[1]

@@ -133,19 +133,19 @@ def test_of_many_notices_the_number_is_reported():
 
 
 def test_an_engine_that_is_started_again(arm, dock, endpoint):
-    """Killed: told. Same model: outlets go on. Another model: they open again for it."""
+    """Killed: reported. Same model: outlets go on. Another model: they open again for it."""
     recorder = Recorder()
     with engine(arm, endpoint):
         made = gateway(endpoint, recorder)
         running = made.__enter__()
         until(lambda: len(recorder.samples) > 5, "no states")
-    until(lambda: any("lost" in text for text in recorder.texts("link")), "the loss was not told")
+    until(lambda: any("lost" in text for text in recorder.texts("link")), "the loss was not reported")
     before = len(recorder.samples)
     with engine(arm, endpoint):
         until(lambda: len(recorder.samples) > before + 5, "states do not come again")
     assert len(recorder.dictionaries) == 1
     with engine(dock, endpoint):
-        until(lambda: len(recorder.dictionaries) == 2, "the other model was not told")
+        until(lambda: len(recorder.dictionaries) == 2, "the other model was not reported")
         until(
             lambda: recorder.samples and len(recorder.samples[-1].vector) == len(recorder.dictionaries[1]), "no state"
         )
@@ -214,7 +214,7 @@ def test_what_cannot_be_read_does_not_end_the_source(arm, endpoint, monkeypatch)
 
     monkeypatch.setattr(Session, "sample", damaged)
     with engine(arm, endpoint, rate_hz=200.0), gateway(endpoint, recorder):
-        until(lambda: any("cannot be read, KeyError" in text for text in recorder.texts("link")), "it was not told")
+        until(lambda: any("cannot be read, KeyError" in text for text in recorder.texts("link")), "it was not reported")
         until(lambda: any("again after" in text for text in recorder.texts("link")), "it does not go on")
         until(lambda: any(each.gap == 1 for each in recorder.samples), "the break does not show")
 
@@ -232,8 +232,8 @@ def sample(k: int, gap: int = 0) -> Sample:
 
 
 def fed(recorder: Recorder, **options) -> Feed:
-    told = recorder.notices
-    feed = Feed(recorder, lambda severity, text: told.append(Notice("link", severity, text, 0.0, 0)), **options)
+    notices = recorder.notices
+    feed = Feed(recorder, lambda severity, text: notices.append(Notice("link", severity, text, 0.0, 0)), **options)
     feed.start(None)
     return feed
 
@@ -288,11 +288,11 @@ def test_an_outlet_that_fails_is_opened_again_and_one_that_hangs_is_left(arm, en
             until(lambda: len(bad.dictionaries) > 1, "the failing outlet was not opened again")
             bad.fails = False
             stuck.go_on.clear()
-            until(lambda: any("stuck hangs" in text for text in good.texts("link")), "nobody told that one hangs")
+            until(lambda: any("stuck hangs" in text for text in good.texts("link")), "nobody reported that one hangs")
             until(lambda: bad.samples, "the outlet that failed does not go on")
             status = running.status()
         assert status["1.bad"]["failures"] >= 5
-        assert any("bad failed, RuntimeError: told to fail" in text for text in good.texts("link"))
+        assert any("bad failed, RuntimeError: made to fail" in text for text in good.texts("link"))
         assert good.closed == 1
         assert not any(each.gap for each in good.samples)
     stuck.go_on.set()
@@ -300,24 +300,24 @@ def test_an_outlet_that_fails_is_opened_again_and_one_that_hangs_is_left(arm, en
 
 def test_an_outlet_that_fails_at_notices_floods_nobody():
     """Each failure would be a notice, at which it fails again."""
-    recorder, told = Recorder(), []
+    recorder, reported = Recorder(), []
 
     def fail(notice: Notice) -> None:
         raise OSError("no way to the address")
 
-    def tell(severity: int, text: str) -> None:
-        told.append(text)
+    def notify(severity: int, text: str) -> None:
+        reported.append(text)
         feed.offer_notice(Notice("link", severity, text, 0.0, 0))
 
     recorder.notice = fail  # type: ignore[method-assign]
-    feed = Feed(recorder, tell)
+    feed = Feed(recorder, notify)
     feed.start(None)
-    tell(0, "first")
+    notify(0, "first")
     for k in range(50):
         feed.offer_sample(sample(k))
         until(lambda: not feed.waiting, "the outlet does not work")
     assert feed.close(5.0)
-    assert told == ["first", "outlet recorder failed, OSError: no way to the address"]
+    assert reported == ["first", "outlet recorder failed, OSError: no way to the address"]
     assert feed.counts.failures == 2
 
 
@@ -384,9 +384,9 @@ def test_print_outlet(arm, capsys):
 
 def test_a_prompt_outlet_has_its_sample_at_once():
     """On the thread that offers it; a failing one keeps its failure on its own thread, and loses nothing."""
-    recorder, told = Recorder(), []
+    recorder, reported = Recorder(), []
     recorder.prompt = True
-    feed = Feed(recorder, lambda severity, text: told.append(text))
+    feed = Feed(recorder, lambda severity, text: reported.append(text))
     feed.start(Dictionary("m", "h", (Quantity("time", "time", "s", ""),)))
     for k in range(5):
         feed.offer_sample(Sample(k, 0.0, k + 1, np.zeros(0)))
@@ -394,7 +394,7 @@ def test_a_prompt_outlet_has_its_sample_at_once():
     recorder.fails = True
     feed.offer_sample(Sample(5, 0.0, 6, np.zeros(0)))
     until(lambda: feed.counts.failures == 1, "the failure is not counted")
-    assert "told to fail" in told[0]
+    assert "made to fail" in reported[0]
     recorder.fails = False
     feed.offer_sample(Sample(6, 0.0, 7, np.zeros(0)))
     until(lambda: len(recorder.samples) == 6, "it does not go on")

@@ -48,7 +48,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_many_samples_at_once_are_kept_as_one_by_one(path, monkeypatch):
-    """A failure to write loses those in memory and the rest of the list, which the next sample tells as a gap."""
+    """A failure to write loses those in memory and the rest of the list, which the next sample reports as a gap."""
     history = History(path)
     history.open(TWO)
     many = [Sample(k, 0.0, T0 + MS * k, np.array([0.001 * k, wave(k)]), int(k == 300)) for k in range(1000)]
@@ -240,15 +240,15 @@ def test_killed_while_it_writes(path):
         [sys.executable, "-c", WRITER.format(root=root, path=str(path))], stdout=subprocess.PIPE, text=True
     )
     assert child.stdout is not None
-    told = [int(child.stdout.readline()) for _ in range(20)]
+    output = [int(child.stdout.readline()) for _ in range(20)]
     os.kill(child.pid, signal.SIGKILL)
-    told += [int(each) for each in child.stdout.read().split()]
+    output += [int(each) for each in child.stdout.read().split()]
     child.wait()
     history = History(path)
     history.open(TWO)
     series = history.query(["q.a"], T0, T0 + 10**6 * S, 100_000)["q.a"]
     count = len(series.last)
-    assert count >= told[-1] - 256
+    assert count >= output[-1] - 256
     np.testing.assert_array_equal(series.last, wave(np.arange(count)))
     store = history._opened()
     seconds = list(store.read(1, 1, 1, T0, T0 + 10**6 * S))

@@ -175,8 +175,8 @@ def test_a_second_gateway_says_so_and_has_a_history_of_its_own(arm: System, endp
             history = second.history
             assert not second.keeps_history
             until(lambda: history.notices(0, 2**62), "the second says nothing")
-            (told,) = [each.text for each in history.notices(0, 2**62) if "another gateway" in each.text]
-            assert "temporary" in told
+            (notices,) = [each.text for each in history.notices(0, 2**62) if "another gateway" in each.text]
+            assert "temporary" in notices
             second.commander.execute(Order("shelve", "time", 60.0, reason="a test"), ALICE)
             until(lambda: history.notices(0, 2**62, what="orders"), "the order is not kept")
         assert first.history.notices(0, 2**62, what="orders") == []
@@ -224,8 +224,8 @@ def test_killed_and_started_again(hot: System, endpoint: str):
                 "acknowledge q.shoulder",
                 "shelve q.j1 for 3600 s: a test",
             ]
-            told = history.notices(0, 2**62, what="alarms")
-            assert {each.data["id"] for each in told if each.kind == "alarm"} >= BOTH
+            notices = history.notices(0, 2**62, what="alarms")
+            assert {each.data["id"] for each in notices if each.kind == "alarm"} >= BOTH
             until(lambda: {*again.alarms()} >= BOTH, "no sample comes")
             entries = desk.entries()
             assert (entries["q.shoulder"].acknowledged or Mark("", 0)).who == "console/alice"

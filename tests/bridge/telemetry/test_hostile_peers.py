@@ -193,13 +193,13 @@ def test_who_sends_foxglove_without_end_is_ended(viewed: Foxglove):
 
 
 def test_connections_turned_away_from_packets_are_reported_together(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(tcp_server, "_TOLD_S", 3600.0)  # a slow machine takes long to turn all of them away
-    told: list[str] = []
-    server = TcpServer(Address("127.0.0.1", 0), None, told.append)
+    monkeypatch.setattr(tcp_server, "_NOTICE_S", 3600.0)  # a slow machine takes long to turn all of them away
+    reported: list[str] = []
+    server = TcpServer(Address("127.0.0.1", 0), None, reported.append)
     server.open()
     opened = [socket.create_connection(("127.0.0.1", server.port), WAIT_S) for _ in range(MOST_CLIENTS + 100)]
     until(lambda: count(closed_by_peer, opened) == 100, "not all are turned away")
-    assert len(told) == 1
+    assert len(reported) == 1
     server.close()
     for each in opened:
         each.close()

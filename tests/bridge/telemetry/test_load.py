@@ -53,13 +53,13 @@ def test_twenty_outlets(arm, endpoint, monkeypatch):
 
 @pytest.mark.long
 def test_an_engine_that_is_killed(arm, endpoint):
-    """SIGKILL, then a new one at the same address: told, a break, and on it goes with the same outlets."""
+    """SIGKILL, then a new one at the same address: a notice, a break, and on it goes with the same outlets."""
     recorder = Recorder()
     settings = Settings(endpoint=endpoint, mode="free-running", rate_hz=200.0)
     with EngineProcess(arm, settings) as first, gateway(endpoint, recorder):
         until(lambda: len(recorder.samples) > 20, "no samples")
         first.kill()
-        until(lambda: any("lost" in text for text in recorder.texts("link")), "the loss was not told")
+        until(lambda: any("lost" in text for text in recorder.texts("link")), "the loss was not reported")
         count = len(recorder.samples)
         with EngineProcess(arm, settings):
             until(lambda: len(recorder.samples) > count + 20, "the samples of the second engine do not come")

@@ -251,16 +251,16 @@ def test_prometheus_scrapes_health_counts_and_alarms(dictionary):
     assert found["limberjack_outlet_dropped_total", frozenset({("outlet", "0.mcap")})] == 7.0
     with pytest.raises(EndpointError, match="cannot be used"):
         Prometheus(70000, dict, lambda: conditions[0]).open(dictionary)
-    for told, state, silent in ((found, "live", 0.0), (gone, "gone", 7.5)):
-        states = {dict(labels)["state"]: value for (name, labels), value in told.items() if "condition" in name}
+    for reported, state, silent in ((found, "live", 0.0), (gone, "gone", 7.5)):
+        states = {dict(labels)["state"]: value for (name, labels), value in reported.items() if "condition" in name}
         assert states == {each: float(each == state) for each in STATES}
-        assert told["limberjack_engine_silent_seconds", none] == silent
-        assert (("limberjack_engine_running", none) in told) == (state == "live"), "what is old is not of now"
+        assert reported["limberjack_engine_silent_seconds", none] == silent
+        assert (("limberjack_engine_running", none) in reported) == (state == "live"), "what is old is not of now"
     assert gone["limberjack_engine_overruns_total", none] == 5.0
 
 
 def test_a_notice_of_what_is_no_number_is_strict_json():
     data = {"id": "q.elbow", "value": np.nan, "limit": np.inf, "severity": 2}
     text = event(Notice("alarm", 2, "q.elbow is nan", np.nan, NOW, data), NOW)
-    told = json.loads(text, parse_constant=pytest.fail)
-    assert told["data"] == {"id": "q.elbow", "value": "nan", "limit": "inf", "severity": 2}
+    reported = json.loads(text, parse_constant=pytest.fail)
+    assert reported["data"] == {"id": "q.elbow", "value": "nan", "limit": "inf", "severity": 2}

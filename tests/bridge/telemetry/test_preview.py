@@ -142,7 +142,7 @@ def test_a_loop_that_was_asked_to_close_waits_for_its_reach(running):
 
 
 @pytest.mark.parametrize(
-    ("closed", "wanted", "distance", "told"),
+    ("closed", "wanted", "distance", "expected"),
     [
         (False, False, 1.81, "open"),
         (False, True, 1.81, "waiting (reach 0.05 m, now 1.81 m)"),
@@ -151,5 +151,5 @@ def test_a_loop_that_was_asked_to_close_waits_for_its_reach(running):
         (True, False, 0.0, "open"),
     ],
 )
-def test_words(closed, wanted, distance, told):
-    assert words(Loop("grasp", "weld", switchable=True, reach=0.05), closed, wanted, distance) == told
+def test_words(closed, wanted, distance, expected):
+    assert words(Loop("grasp", "weld", switchable=True, reach=0.05), closed, wanted, distance) == expected
