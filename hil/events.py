@@ -9,10 +9,10 @@ from typing import Any
 from limberjack.engine.api.switch_watch import Switched
 
 #: loops switched by commands that are events; a command may chatter
-_SWITCHES_TOLD = 1000
+_SWITCHES_REPORTED = 1000
 #: who switched a loop, in the data of an event: its command, and no action of the bench
 BY_COMMAND = "command"
-#: most events of a run that are kept; the first ones tell the cause
+#: most events of a run that are kept; the first ones show the cause
 MOST_EVENTS = 100_000
 
 
@@ -49,7 +49,7 @@ class EventLog:
         return len(self.events) >= self._most
 
     def add(self, event: Event) -> None:
-        """Keep an event and tell the listeners."""
+        """Keep an event and notify the listeners."""
         if self.full:
             self.dropped += 1
             return
@@ -66,13 +66,13 @@ class SwitchReports:
     """Loops that the steps of a run close and open, as events; a replay has them from the commands."""
 
     def __init__(self, log: EventLog) -> None:
-        self._log, self._told = log, 0
+        self._log, self._reported = log, 0
 
     def add(self, switched: Sequence[Switched], time: float, frame: int) -> None:
         """What the steps of a frame, which ended at `time`, s, did to loops."""
-        for each in switched[: _SWITCHES_TOLD - self._told]:
-            self._told += 1
-            last = " Further ones are not logged as events." if self._told == _SWITCHES_TOLD else ""
+        for each in switched[: _SWITCHES_REPORTED - self._reported]:
+            self._reported += 1
+            last = " Further ones are not logged as events." if self._reported == _SWITCHES_REPORTED else ""
             data = {"frame": frame, "loop": each.loop, "energy_loss": each.energy_loss, "by": BY_COMMAND}
             kind = "attach" if each.closed else "release"
             self._log.add(Event(time, kind, each.loop, f"{each}{last and '.'}{last}", data))

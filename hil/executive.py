@@ -29,7 +29,7 @@ from limberjack.hil.timeline import Timeline
 #: limits of a frame: the resolution of the clock, and a day
 _SHORTEST_NS, _LONGEST_NS = 1_000, 86_400_000_000_000
 #: largest number of overruns that become events, which leaves room in the log for their consequences
-_OVERRUNS_TOLD = 1000
+_OVERRUNS_REPORTED = 1000
 #: period of the check for the end of the run while the end of a long frame is awaited, ns
 _LOOK_NS = 100_000_000
 #: the same with a visitor
@@ -125,7 +125,7 @@ class Executive:
             )
         self.timeline.check(simulation)
         self._bench = Bench(simulation, self.log, self.period)
-        self.contacts = ContactReports(simulation, self._tell_contact)
+        self.contacts = ContactReports(simulation, self._report_contact)
         self._switches, self._switched = SwitchWatch(simulation), SwitchReports(self.log)
         self._commands = simulation.part("command")
         self._overruns = Overruns(self.policy, self.period_ns)
@@ -134,7 +134,7 @@ class Executive:
         self._error: Exception | None = None
         self._unrecorded = ""
         self._now = MonotonicClock(0).now_ns
-        self._step_ns = self._visit_ns = self._told = 0
+        self._step_ns = self._visit_ns = self._reported = 0
         self._paused = False
         self._late: set[str] = set()
 
@@ -166,11 +166,11 @@ class Executive:
             reason, text = self._ending or ("completed", "")
             self.log.add(Event(self.simulation.time, "end", reason, text, {"frames": self.frames.frames}))
         margin = clock.margin_ns if self.paced and isinstance(clock, MonotonicClock) else 0
-        told = self._error, self._unrecorded, self._overruns if self.paced else None
-        return Outcome(reason, text, self.frames, self.log, rights, margin, *told)
+        rest = self._error, self._unrecorded, self._overruns if self.paced else None
+        return Outcome(reason, text, self.frames, self.log, rights, margin, *rest)
 
     def _begin(self, count: int) -> None:
-        self._ending, self._error, self._unrecorded, self._told, self._paused = None, None, "", 0, False
+        self._ending, self._error, self._unrecorded, self._reported, self._paused = None, None, "", 0, False
         self._late.clear()
         self._bench = Bench(
             self.simulation, self.log, self.period, time=self.simulation.time, faults=self._bench.faults
@@ -271,7 +271,7 @@ class Executive:
             mounted.receive(bench.time, commands, self._limit_s)
             mounted.spent_ns = now() - before
             if not self.paced and mounted.spent_ns >= 1e9 * self._limit_s:
-                self._tell_late(mounted)
+                self._report_late(mounted)
         if self.visitor is not None:
             self.visitor.command(commands)
         self.timeline.fire(bench)
@@ -298,10 +298,10 @@ class Executive:
         self._step_ns = self._now() - before
         self._switched.add(self._switches.switched(), self.simulation.time, frame)
 
-    def _tell_contact(self, event: ContactEvent, text: str, data: Mapping[str, Any]) -> None:
+    def _report_contact(self, event: ContactEvent, text: str, data: Mapping[str, Any]) -> None:
         self.log.add(Event(event.time, event.kind, event.source, text, {"frame": self._bench.frame, **data}))
 
-    def _tell_late(self, mounted: BenchDevice) -> None:
+    def _report_late(self, mounted: BenchDevice) -> None:
         """An event for the first answer that a device failed to give."""
         if mounted.name not in self._late:
             self._late.add(mounted.name)
@@ -347,10 +347,10 @@ class Executive:
             parts |= {f"device '{mounted.name}'": mounted.spent_ns for mounted in self.devices}
             cause = max(parts, key=lambda part: parts[part])
             text = f"frame {frame} ended {-1e-3 * slack:.1f} µs too late; {1e-3 * parts[cause]:.1f} µs for {cause}."
-            self._told += 1
-            if self._told == _OVERRUNS_TOLD:
+            self._reported += 1
+            if self._reported == _OVERRUNS_REPORTED:
                 text += " Further overruns are counted, but not logged as events."
-            if self._told <= _OVERRUNS_TOLD or why:
+            if self._reported <= _OVERRUNS_REPORTED or why:
                 self._bench.say("overrun", "executive", text, late_s=-1e-9 * slack, cause=cause)
         if why:
             self._ending = self._ending or ("overrun", why)

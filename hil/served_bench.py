@@ -29,10 +29,10 @@ from limberjack.hil.timeline import Action, SetFault, SetParameter, Switch
 _REQUESTS_A_FRAME = 4
 _EVENTS_A_FRAME = 4
 _EVENTS_WAITING = 256  # events of the bench that wait to be published; more are dropped and counted
-_TOLD_BY_SERVICE = ("parameter", "attach", "release", "lock", "unlock")
+_REPORTED_BY_SERVICE = ("parameter", "attach", "release", "lock", "unlock")
 _PROGRESS_S = 0.5  # between two looks at the progress of the run
 _LAST_S = 1.0  # longest wait for the last word of it
-_COMMANDS_TOLD = 10_000  # events of commands from outside; the record's rows have all of them
+_COMMANDS_REPORTED = 10_000  # events of commands from outside; the record's rows have all of them
 
 #: `hil.progress.watch.Watch.latest`
 Latest = Callable[[float], dict[str, Any] | None]
@@ -56,7 +56,7 @@ class BenchControls(Controls):
         self._owned = np.array([name in devices for name in names], dtype=bool)
         self._taken, self._values = np.zeros(len(names), dtype=bool), np.zeros(len(names))
         self._bench: Bench | None = None
-        self._told, self._owner = 0, ""
+        self._reported, self._owner = 0, ""
         self._shown: dict[str, FaultState] = {}
 
     def begin(self, bench: Bench) -> None:
@@ -94,7 +94,7 @@ class BenchControls(Controls):
             for place in np.flatnonzero(named).tolist():
                 self._timeline.end_ramp(self.simulation.command_names[place])
             for place in np.flatnonzero(named & ((now != before) | new)).tolist():
-                self._tell(bench, self.simulation.command_names[place], float(now[place]))
+                self._report(bench, self.simulation.command_names[place], float(now[place]))
 
     def parameter(self, name: str, value: float, client: str) -> None:
         """As the timeline does it; it is in the record."""
@@ -151,19 +151,19 @@ class BenchControls(Controls):
         """Update the faults in `describe` and heartbeats."""
         if self._shown != bench.faults:
             self._shown = dict(bench.faults)
-            for told in self.about["bench"]["faults"]:
-                told.update(bench.fault(told["name"]).shown())
+            for fault in self.about["bench"]["faults"]:
+                fault.update(bench.fault(fault["name"]).shown())
 
-    def _tell(self, bench: Bench, name: str, value: float) -> None:
-        if self._told < _COMMANDS_TOLD:
+    def _report(self, bench: Bench, name: str, value: float) -> None:
+        if self._reported < _COMMANDS_REPORTED:
             bench.say("command", name, f"{value:g}", value=value)
-        elif self._told == _COMMANDS_TOLD:
+        elif self._reported == _COMMANDS_REPORTED:
             bench.say(
                 "command",
                 "*",
                 "further commands from outside are not logged as events; the rows of the record have them",
             )
-        self._told += 1
+        self._reported += 1
 
     def _names(self, which: np.ndarray) -> str:
         return ", ".join(name for name, chosen in zip(self.simulation.command_names, which) if chosen)
@@ -222,7 +222,7 @@ class ServedBench:
 
     def _hear(self, event: Event) -> None:
         """Queue an event for publication, unless the service publishes it itself."""
-        if "client" in event.data and event.kind in _TOLD_BY_SERVICE:
+        if "client" in event.data and event.kind in _REPORTED_BY_SERVICE:
             return
         if len(self._waiting) < _EVENTS_WAITING:
             self._waiting.append(event)

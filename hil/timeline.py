@@ -172,7 +172,7 @@ class End:
 
 
 class _Model:
-    """Parameters and loops as they are now, to tell what a fault changed: what a replay must do again."""
+    """Parameters and loops as they are now, to find what a fault changed: what a replay must do again."""
 
     def __init__(self, simulation: BenchModel) -> None:
         self._simulation = simulation

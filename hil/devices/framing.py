@@ -1,4 +1,4 @@
-"""Telling messages apart on a stream of bytes: COBS, or back to back with a leading constant."""
+"""Separates messages on a stream of bytes: COBS, or back to back with a leading constant."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class Controller:
         try:
             self._law = self._factory(wiring, **options)
         except (Exception, SystemExit) as error:
-            raise ControllerError(f"controller '{self.name}' could not be made: {self._told(error)}") from error
+            raise ControllerError(f"controller '{self.name}' could not be made: {self._cause(error)}") from error
         if not callable(self._law):
             raise ControllerError(
                 f"controller '{self.name}': its function returned {type(self._law).__name__}; return a function of "
@@ -56,7 +56,7 @@ class Controller:
             return self._law(time, signals)
         except (Exception, SystemExit) as error:
             raise ControllerError(
-                f"controller '{self.name}' raised at t = {time:.6g} s: {self._told(error)}"
+                f"controller '{self.name}' raised at t = {time:.6g} s: {self._cause(error)}"
             ) from error
 
     def forget(self) -> None:
@@ -65,8 +65,8 @@ class Controller:
         if callable(close := getattr(law, "close", None)):
             close()
 
-    def _told(self, error: BaseException) -> str:
-        return _told(error, getattr(getattr(self._factory, "__code__", None), "co_filename", ""))
+    def _cause(self, error: BaseException) -> str:
+        return _cause(error, getattr(getattr(self._factory, "__code__", None), "co_filename", ""))
 
 
 class InProcessDevice:
@@ -174,12 +174,12 @@ def _module(name: str, folder: Path) -> ModuleType:
         return module
     except ImportError as error:
         if path.is_file():
-            raise ArgumentError(f"controller module {path} cannot be imported: {_told(error, str(path))}") from error
+            raise ArgumentError(f"controller module {path} cannot be imported: {_cause(error, str(path))}") from error
         raise ArgumentError(
             f"controller module '{name}' cannot be imported ({error}), and there is no {path}."
         ) from None
     except (Exception, SystemExit) as error:
-        raise ArgumentError(f"controller module '{name}' cannot be imported: {_told(error, str(path))}") from error
+        raise ArgumentError(f"controller module '{name}' cannot be imported: {_cause(error, str(path))}") from error
 
 
 @contextlib.contextmanager
@@ -192,7 +192,7 @@ def _beside(folder: Path) -> Iterator[None]:
         sys.path.remove(str(folder))
 
 
-def _told(error: BaseException, file: str) -> str:
+def _cause(error: BaseException, file: str) -> str:
     """The last line of an error's traceback, and the innermost line of a controller's file that led to it."""
     last = traceback.format_exception_only(error)[-1].strip()
     places = traceback.extract_tb(error.__traceback__)

@@ -24,7 +24,7 @@ _SHARE = 0.1
 #: span of the clock over which the speed of a run in lockstep is measured, s
 _SPAN_S = 5.0
 #: what of an event's data its line has
-_TOLD = ("client", "speed", "force", "untold_speed", "untold_force")
+_SHOWN = ("client", "speed", "force", "untold_speed", "untold_force")
 
 
 class Observer:
@@ -136,9 +136,9 @@ class Observer:
 
 def line_of(event: Event, most: int) -> bytes:
     """An event as a line of at most so many bytes; of a longer one the text is cut, and left out at last."""
-    told = {name: event.data[name] for name in _TOLD if name in event.data}
+    shown = {name: event.data[name] for name in _SHOWN if name in event.data}
     for text in (event.text, event.text[:200], ""):
-        line = json.dumps([event.time, event.kind, event.source, text, told]).encode() + b"\n"
+        line = json.dumps([event.time, event.kind, event.source, text, shown]).encode() + b"\n"
         if len(line) <= most:
             return line
     return b""

@@ -40,7 +40,7 @@ class Watch:
         self._shared, self._seen, self._lost = Shared((shape[0], shape[1])), 0, 0
         built.tape.move(self._shared.rows)
         executive.counts = self._shared.counts
-        hears, self._tell = os.pipe()
+        hears, self._pipe = os.pipe()
         self._hear, says = os.pipe()
         given = (self._shared.descriptor, hears, says)
         try:
@@ -49,13 +49,13 @@ class Watch:
         finally:
             os.close(hears)
             os.close(says)
-        _write(self._tell, json.dumps(_about(scenario, built, shape)).encode() + b"\n")
+        _write(self._pipe, json.dumps(_about(scenario, built, shape)).encode() + b"\n")
         if executive.paced and (
             not select.select([self._hear], [], [], _BEGIN_S)[0] or os.read(self._hear, 1) != b"\n"
         ):
             self.close()
             raise HilError("the process that shows the progress of the run did not start; --no-progress does without.")
-        os.set_blocking(self._tell, False)
+        os.set_blocking(self._pipe, False)
         threading.Thread(target=self._obey, name="orders", daemon=True).start()
         executive.log.listeners.append(self._pass_on)
 
@@ -73,7 +73,7 @@ class Watch:
         """Let the process end; kill it if it does not."""
         with contextlib.suppress(ValueError):
             self._executive.log.listeners.remove(self._pass_on)
-        os.close(self._tell)
+        os.close(self._pipe)
         try:
             self._process.wait(_END_S if self._shared.used else 0.0)
         except subprocess.TimeoutExpired:
@@ -85,7 +85,7 @@ class Watch:
         """Send an event to the process; events that do not fit are counted, and the next one carries the count."""
         lost = b"%d\n" % self._lost if self._lost else b""
         try:
-            os.write(self._tell, lost + line_of(event, LINE_MOST))
+            os.write(self._pipe, lost + line_of(event, LINE_MOST))
             self._lost = 0
         except OSError:
             self._lost += 1

@@ -106,10 +106,10 @@ class McapRecorder:
             self._child = _Child({**order, "memory": memory}, memory)
         finally:
             os.close(memory)
-        told = self._child.answer(_BEGIN_S)
-        if "error" in told:
+        answer = self._child.answer(_BEGIN_S)
+        if "error" in answer:
             self._child.kill()
-            raise HilError(f"{self.path}: the record cannot be written: {told['error']}. Choose another place.")
+            raise HilError(f"{self.path}: the record cannot be written: {answer['error']}. Choose another place.")
 
     def _share(self, size: int, width: int) -> int:
         """Make the shared memory, every page of it touched; returns its file descriptor."""
@@ -183,17 +183,17 @@ class McapRecorder:
             return
         self._counts[process.CLOSING] = 1
         self._child.orders.close()
-        told = self._child.answer(_END_S)
+        answer = self._child.answer(_END_S)
         self._child.kill()
-        if "error" in told:
+        if "error" in answer:
             raise HilError(
-                f"{self.path}: the record is not complete, {told['error']}: {self.acknowledged} of {self.rows} rows "
+                f"{self.path}: the record is not complete, {answer['error']}: {self.acknowledged} of {self.rows} rows "
                 "were acknowledged and can be read."
             )
-        if told["rows"] < self.rows or told["events_dropped"]:
+        if answer["rows"] < self.rows or answer["events_dropped"]:
             raise HilError(
-                f"{self.path}: the record is not complete, its process was behind: it has {told['rows']} of "
-                f"{self.rows} rows, and {told['events_dropped']} events found no room."
+                f"{self.path}: the record is not complete, its process was behind: it has {answer['rows']} of "
+                f"{self.rows} rows, and {answer['events_dropped']} events found no room."
             )
 
 

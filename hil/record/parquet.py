@@ -52,13 +52,13 @@ def export_parquet(record: McapFile, path: str | os.PathLike[str]) -> int:
             columns = [pyarrow.array(column) for column in (numbers, walls, *np.ascontiguousarray(rows.T))]
             writer.write_table(pyarrow.table(columns, schema=schema))
             count += len(rows)
-        told = {
+        stored = {
             "meta": record.meta,
             "end": record.end,
             "trouble": record.trouble,
             "events": [vars(event) for event in events],
         }
-        writer.add_key_value_metadata({_KEY: json.dumps(told).encode()})
+        writer.add_key_value_metadata({_KEY: json.dumps(stored).encode()})
     return count
 
 
@@ -97,10 +97,10 @@ class ParquetTable:
         self.units = tuple((field.metadata or {}).get(b"unit", b"").decode() for field in fields)
         if "time" not in self.names:
             raise ArgumentError(f"{self.path}: it has no column 'time' of float64; give the table of a run.")
-        told: dict[str, Any] = json.loads((self._file.metadata.metadata or {}).get(_KEY, b"{}"))
-        self.meta: dict[str, Any] = told.get("meta", {})
-        self.trouble: str = told.get("trouble", "")
-        self._events = [Event(**event) for event in told.get("events", [])]
+        stored: dict[str, Any] = json.loads((self._file.metadata.metadata or {}).get(_KEY, b"{}"))
+        self.meta: dict[str, Any] = stored.get("meta", {})
+        self.trouble: str = stored.get("trouble", "")
+        self._events = [Event(**event) for event in stored.get("events", [])]
 
     def batches(self) -> Iterator[Batch]:
         """Rows in order; all events come with the first."""

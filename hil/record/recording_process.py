@@ -286,10 +286,10 @@ def _record(order: dict[str, Any]) -> dict[str, Any]:
             text = "the process of the bench ended without closing the record."
             file.own_event("end", text, {}, 1e-9 * file.time_ns, time.time_ns())
         dropped = {"rows_dropped": counts[ROWS_DROPPED], "events_dropped": counts[EVENTS_DROPPED]}
-        told = {"closed": bool(counts[CLOSING]), "rows": file.rows, "events": file.events, **dropped}
-        file.finish({key: json.dumps(value) for key, value in told.items()})
+        report = {"closed": bool(counts[CLOSING]), "rows": file.rows, "events": file.events, **dropped}
+        file.finish({key: json.dumps(value) for key, value in report.items()})
         _check_place(stream, order["path"])
-    return told
+    return report
 
 
 def _check_place(stream: IO[bytes], path: str) -> None:
@@ -306,14 +306,14 @@ def main() -> int:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     order = json.loads(sys.stdin.buffer.readline())
     try:
-        told: dict[str, Any] = _record(order)
+        report: dict[str, Any] = _record(order)
     except Exception as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else f"{type(error).__name__}: {error}"
-        told = {"error": why}
+        report = {"error": why}
     # the bench may be gone
     with contextlib.suppress(OSError):
-        print(json.dumps(told), flush=True)
-    return 1 if "error" in told else 0
+        print(json.dumps(report), flush=True)
+    return 1 if "error" in report else 0
 
 
 if __name__ == "__main__":

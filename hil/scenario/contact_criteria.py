@@ -50,9 +50,9 @@ def capture_verdict(spec: schema.CaptureSpec, evidence: Evidence) -> Verdict:
     parts.append(("s from touch to capture", capture.time - touch.time, spec.within))
     if spec.envelope is not None:
         parts += _pose(spec, spec.envelope, evidence, touch.time)
-    told = [(f"{value:.4g} {what}", value, most) for what, value, most in parts if most is not None]
-    failed = [f"{text}, {most:g} is allowed" for text, value, most in told if not value <= most]
-    kept = [text for text, value, most in told if value <= most]
+    compared = [(f"{value:.4g} {what}", value, most) for what, value, most in parts if most is not None]
+    failed = [f"{text}, {most:g} is allowed" for text, value, most in compared if not value <= most]
+    kept = [text for text, value, most in compared if value <= most]
     text = f"{capture.source} captures at {capture.time:.6g} s, {touch.source} touched first at {touch.time:.6g} s"
     text = "; ".join([*failed, text, *([f"within its limits: {', '.join(kept)}"] if kept else [])])
     return Verdict(spec.name, not failed, text, capture.time, spec.by, capture.time, "s")

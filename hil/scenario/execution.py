@@ -86,7 +86,7 @@ def conclude(
     ending : from `ending_of`;  judged : criterion → its signals
     """
     spec = scenario.spec
-    _tell_silent(devices, outcome.log)
+    _report_silent(devices, outcome.log)
     evidence = Evidence(tape, outcome.log, judged, spec.duration, meant=ending.passed)
     verdicts = [ending, *(judge(criterion, evidence) for criterion in spec.criteria)]
     values = {verdict.name: verdict.value for verdict in verdicts[1:]}
@@ -121,7 +121,7 @@ def _refused(mounted: BenchDevice) -> str:
     return f"the bench refused {sum(refused.values())} messages of device '{mounted.name}': {listed}{more}"
 
 
-def _tell_silent(devices: Sequence[BenchDevice], log: EventLog) -> None:
+def _report_silent(devices: Sequence[BenchDevice], log: EventLog) -> None:
     """An event for every device that sets commands and was never heard: criteria alone may not notice."""
     time = log.events[-1].time if log.events else 0.0
     for mounted in devices:

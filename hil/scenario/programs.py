@@ -36,7 +36,7 @@ class Programs:
     def __init__(self, scenario: Scenario, out: Path | None) -> None:
         self._scenario, self._out = scenario, out
         self._running: list[tuple[ControllerSpec, subprocess.Popen[bytes]]] = []
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         #: names of the programs that ended the run by ending too early
         self.lost: list[str] = []
         self._outputs: dict[str, Path] = {}
@@ -89,8 +89,8 @@ class Programs:
         found = []
         for spec, child in self._running:
             code = child.poll()
-            if code is not None and spec.name not in self._told:
-                self._told.add(spec.name)
+            if code is not None and spec.name not in self._reported:
+                self._reported.add(spec.name)
                 self.lost += [] if spec.may_end else [spec.name]
                 how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
                 text = f"the program of controller '{spec.name}' {how}"

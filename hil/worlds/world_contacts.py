@@ -30,7 +30,7 @@ class WorldsContacts:
         self._reports: list[ContactReports] = []
         for i, log in enumerate(logs):
             self._load(i)
-            self._reports.append(ContactReports(one, partial(self._tell, log)))
+            self._reports.append(ContactReports(one, partial(self._report, log)))
 
     def step(self, frame: int, steps: int, running: np.ndarray) -> None:
         """The steps of a frame. running (n,): worlds whose runs go on"""
@@ -44,7 +44,7 @@ class WorldsContacts:
                 self._reports[i].look(before[i, q], before[i, v])
 
     def finish(self, world: int) -> None:
-        """Tell what is left to tell of a world whose run ends."""
+        """Report what is left to report of a world whose run ends."""
         self._load(world)
         self._reports[world].finish()
 
@@ -67,5 +67,5 @@ class WorldsContacts:
             self._one.part(name)[:] = self._rows[world, start : start + size]
         self._one.changed()
 
-    def _tell(self, log: EventLog, event: ContactEvent, text: str, data: Mapping[str, Any]) -> None:
+    def _report(self, log: EventLog, event: ContactEvent, text: str, data: Mapping[str, Any]) -> None:
         log.add(Event(event.time, event.kind, event.source, text, {"frame": self._frame, **data}))

@@ -139,7 +139,7 @@ class WorldsBench:
                 self._end(i, "failed", why, SimulationError(why))
 
     def _step(self, frame: int) -> None:
-        """The steps of a frame, and what they told."""
+        """The steps of a frame, and what they reported."""
         before = self._batch.states.get(self._switches)
         if self._contacts is None:
             self._batch.step(self._steps)

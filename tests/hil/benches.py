@@ -1,4 +1,4 @@
-"""A clock that tells made-up times, devices and recorders that remember what was asked of them."""
+"""A clock that gives made-up times, devices and recorders that remember what was asked of them."""
 
 from __future__ import annotations
 

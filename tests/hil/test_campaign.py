@@ -107,8 +107,8 @@ def test_workers_that_die_or_hang_cost_only_their_run(tmp_path):
     summary = run_campaign(path, out=tmp_path / "out", workers=2, run=campaign_runs.troubled)
     rows = summary.rows
     assert [row.run for row in rows] == list(range(20))
-    told = {row.run: (row.status, row.cause) for row in rows if row.status not in ("passed", "failed")}
-    assert told == {
+    reported = {row.run: (row.status, row.cause) for row in rows if row.status not in ("passed", "failed")}
+    assert reported == {
         3: ("lost", "its process was killed by SIGSEGV, at each of 2 tries"),
         5: ("lost", "its process gave no result within 1 s (limit_s) and was killed, at each of 2 tries"),
         7: ("error", "ZeroDivisionError: no wheel"),

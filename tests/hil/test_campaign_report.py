@@ -1,4 +1,4 @@
-"""What a campaign's table tells: rank correlations, margins, worst runs; its report and its JUnit."""
+"""What a campaign's table shows: rank correlations, margins, worst runs; its report and its JUnit."""
 
 from __future__ import annotations
 

@@ -135,8 +135,8 @@ def test_reports_have_the_verdicts_and_campaigns_their_limits(tmp_path):
     page = (tmp_path / "out" / "report.html").read_text()
     assert "the largest force of guide is " in page
     assert "latch captures at 0.1" in page
-    told = [json.loads(line) for line in (tmp_path / "out" / "events.jsonl").read_text().splitlines()]
-    assert [event["kind"] for event in told] == ["touch", "capture", "attach", "touching", "end"]
+    events = [json.loads(line) for line in (tmp_path / "out" / "events.jsonl").read_text().splitlines()]
+    assert [event["kind"] for event in events] == ["touch", "capture", "attach", "touching", "end"]
     bounds = [limits(criterion) for criterion in load_scenario(path).spec.criteria]
     assert [each.upper for each in bounds] == [1.0, 0.2, math.inf]
 

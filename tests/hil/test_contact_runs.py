@@ -32,14 +32,14 @@ def run(system, seconds, steps, **parts):
 
 def test_frames_of_many_steps_miss_no_touch(tmp_path):
     system = bouncing(tmp_path)
-    told = [run(system, 1.5, steps) for steps in (1, 50)]
-    for events in told:
+    reported = [run(system, 1.5, steps) for steps in (1, 50)]
+    for events in reported:
         assert [event.kind for event in events[:4]] == ["touch", "lift_off", "touch", "lift_off"]
         assert events[-2].kind in ("touching", "lift_off")
         assert events[-1].kind == "end"
-    times = [[event.time for event in events if event.kind == "touch"] for events in told]
+    times = [[event.time for event in events if event.kind == "touch"] for events in reported]
     assert times[0] == times[1]
-    first = told[1][0]
+    first = reported[1][0]
     assert first.data["frame"] == 7  # the frame of 50 ms in which it comes down, 0.319 s after its release
     assert first.text == f"floor and ball touch at {first.data['speed']:.4g} m/s"
 

@@ -237,11 +237,15 @@ def test_the_code_of_the_messages_is_what_the_command_makes(scenario, file, tmp_
 
 def test_programs_in_c_say_what_is_wrong(tmp_path):
     (tmp_path / "bad.c").write_text("#error no such law\n", encoding="utf-8")
-    for word, told in (("bad.c", "no such law"), ("none.c", "there is no such file"), ("47202", "give the C files")):
+    for word, reported in (
+        ("bad.c", "no such law"),
+        ("none.c", "there is no such file"),
+        ("47202", "give the C files"),
+    ):
         words = [sys.executable, "-m", "limberjack.hil.c_program", word]
         done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 2
-        assert told in done.stderr
+        assert reported in done.stderr
 
 
 def test_of_programs_those_used_last_are_kept(tmp_path, monkeypatch):

@@ -63,9 +63,9 @@ def test_a_bench_that_does_not_come_to_its_end_is_reported(scenario, which, word
     assert main(job) == 3
     assert time.monotonic() - begun < 120.0
     assert words in capfd.readouterr().err
-    told = json.loads((out / "result.json").read_text())
-    assert (told["passed"], told["exit_code"]) == (False, 3)
-    assert words in told["text"]
+    result = json.loads((out / "result.json").read_text())
+    assert (result["passed"], result["exit_code"]) == (False, 3)
+    assert words in result["text"]
     suite = xml.etree.ElementTree.parse(out / "junit.xml").find("testsuite")
     assert (suite.get("failures"), suite.get("errors")) == ("0", "1")
     until = time.monotonic() + 30.0

@@ -144,12 +144,12 @@ def test_c_refuses_what_the_bench_refuses(pair, library):
     for i in range(len(good)):
         bad.append(good[:i] + bytes([good[i] ^ 1 << i % 8]) + good[i + 1 :])
     bad.append(pair.signals.pack(Head(), np.full(10, math.nan)))
-    told = set()
+    reported = set()
     for data in bad:
         why, _ = unpacked(library, data, 10)
         assert why == pair.signals.unpack(data)
-        told.add(why)
-    assert {"wrong size", "wrong constant" if pair.forms.signals.check == "none" else "wrong check"} <= told
+        reported.add(why)
+    assert {"wrong size", "wrong constant" if pair.forms.signals.check == "none" else "wrong check"} <= reported
 
 
 def test_c_finds_messages_in_a_stream_as_the_bench_does(pair, library):
@@ -212,10 +212,10 @@ def test_octave_reads_and_writes_what_the_bench_does(seed, tmp_path):
         lines.append(f"printf('%.17g ', {', '.join(shown)}); printf('\\n');")
         lines += [f"commands.{label} = {value!r};" for label, value in zip(given, wanted.tolist())]
         lines.append("[out, commands] = m.pack(commands, s); printf('%02x', out); printf('\\n');")
-    told = octave("\n".join(lines), tmp_path).splitlines()
+    output = octave("\n".join(lines), tmp_path).splitlines()
     for i in range(12):
-        np.testing.assert_array_equal(np.array(told[2 * i].split(), dtype=float), reads[i])
-        assert told[2 * i + 1] == writes[i]
+        np.testing.assert_array_equal(np.array(output[2 * i].split(), dtype=float), reads[i])
+        assert output[2 * i + 1] == writes[i]
 
 
 @needs_octave
@@ -228,8 +228,8 @@ def test_octave_refuses_what_is_no_message(tmp_path):
     for data in (wrong, good[:-1], b"", pair.signals.pack(Head(), np.full(10, math.nan))):
         lines.append(f"[t, why] = m.unpack({listed(data)}); disp(why);")
     lines.append("u = s; u.sequence = 4; printf('%d %d %d\\n', m.newer(s, []), m.newer(s, s), m.newer(u, s));")
-    told = octave("\n".join(lines), tmp_path).splitlines()
-    assert told == ["", "wrong check", "wrong size", "wrong size", "not finite", "1 0 0"]
+    output = octave("\n".join(lines), tmp_path).splitlines()
+    assert output == ["", "wrong check", "wrong size", "wrong size", "not finite", "1 0 0"]
 
 
 def test_names_that_no_program_may_have():
@@ -264,10 +264,10 @@ def scenario(tmp_path):
 
 def test_the_command_lists_bytes_and_units(scenario, capsys):
     assert main(["messages", scenario("udp://127.0.0.1:9000")]) == 0
-    told = capsys.readouterr().out
-    rows = [line.split() for line in told.splitlines()]
-    assert "device 'servo' of swing.yaml, udp://127.0.0.1:9000" in told
-    assert "signals, 44 bytes, little-endian" in told
+    out = capsys.readouterr().out
+    rows = [line.split() for line in out.splitlines()]
+    assert "device 'servo' of swing.yaml, udp://127.0.0.1:9000" in out
+    assert "signals, 44 bytes, little-endian" in out
     assert ["16", "f64", "time", "s", "number"] in rows
     assert ["32", "f64", "v.pivot", "rad/s", "number"] in rows
     assert ["20", "f64", "motor", "N·m", "number"] in rows
@@ -276,7 +276,7 @@ def test_the_command_lists_bytes_and_units(scenario, capsys):
 
 
 @pytest.mark.parametrize(
-    ("uri", "words", "told"),
+    ("uri", "words", "message"),
     [
         ("udp://127.0.0.1:9000", "-o swing.txt", "end the name in .h for C and C++"),
         ("udp://127.0.0.1:9000", "-o swing.m", "call it servo_messages.m"),
@@ -286,11 +286,11 @@ def test_the_command_lists_bytes_and_units(scenario, capsys):
         ("shm://limb-test", "-o servo_messages.m", "shared memory, which MATLAB and Octave cannot"),
     ],
 )
-def test_what_the_command_refuses(scenario, tmp_path, monkeypatch, capsys, uri, words, told):
+def test_what_the_command_refuses(scenario, tmp_path, monkeypatch, capsys, uri, words, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pendulum.h").write_text("int mine;\n", encoding="utf-8")
     assert main(["messages", scenario(uri), *words.split()]) == 2
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert (tmp_path / "pendulum.h").read_text(encoding="utf-8") == "int mine;\n"
 
 

@@ -141,8 +141,8 @@ def check_noticed(result, batch, names):
 def test_a_killed_program_that_may_end(kind, seed, tmp_path, monkeypatch):
     result, record = run(tmp_path, monkeypatch, kind, seed, may_end=True)
     assert (result.outcome.reason, result.outcome.text) == ("stopped", "noticed.")
-    (told,) = (event for event in result.outcome.log.of("device") if event.source == "servo_program")
-    assert told.text == "the program of controller 'servo_program' was killed by signal 9"
+    (reported,) = (event for event in result.outcome.log.of("device") if event.source == "servo_program")
+    assert reported.text == "the program of controller 'servo_program' was killed by signal 9"
     check_noticed(result, check_record(result, record), list(record.names))
 
 

@@ -22,7 +22,7 @@ from limberjack.hil.record.mcap_file import McapFile, McapRecorder
 WIDTH = 40
 NAMES = ("time", *(f"q.joint_{i}" for i in range(WIDTH - 1)))
 
-#: a bench that records and tells: its recorder's number, then rows put and acknowledged
+#: a bench that records and prints: its recorder's number, then rows put and acknowledged
 BENCH = """
 import sys, time
 import numpy as np
@@ -78,18 +78,18 @@ def test_a_killed_recording_process_leaves_all_it_acknowledged(seed, tmp_path):
 
 
 def killed_bench(path, seed, recorder_too):
-    """Rows put and acknowledged that a bench had told of when it was killed at a random moment."""
+    """Rows put and acknowledged that a bench had reported when it was killed at a random moment."""
     command = [sys.executable, "-c", BENCH, str(path)]
     bench = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     recorder = int(bench.stdout.readline())
-    until, told = time.monotonic() + random.Random(seed).uniform(0.1, 0.6), "0 0"
-    while time.monotonic() < until or told.endswith(" 0"):
-        told = bench.stdout.readline().strip()
+    until, reported = time.monotonic() + random.Random(seed).uniform(0.1, 0.6), "0 0"
+    while time.monotonic() < until or reported.endswith(" 0"):
+        reported = bench.stdout.readline().strip()
     if recorder_too:
         os.kill(recorder, signal.SIGKILL)
     bench.kill()
     bench.communicate()
-    put, acknowledged = map(int, told.split())
+    put, acknowledged = map(int, reported.split())
     return put, acknowledged
 
 

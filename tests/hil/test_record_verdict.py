@@ -64,10 +64,10 @@ def test_the_command_says_what_is_missing_and_ends_as_a_failure_of_the_machine(f
     shown = " ".join(capsys.readouterr().out.replace("│", " ").split())
     assert "test: FAILED" in shown
     assert HARMS[harm] in shown
-    told = json.loads((out / "result.json").read_text())
-    assert (told["passed"], told["exit_code"]) == (False, 3)
-    assert told["criteria"][-1]["name"] == "record of the run"
-    assert "rows were acknowledged and can be read" in told["criteria"][-1]["text"]
+    result = json.loads((out / "result.json").read_text())
+    assert (result["passed"], result["exit_code"]) == (False, 3)
+    assert result["criteria"][-1]["name"] == "record of the run"
+    assert "rows were acknowledged and can be read" in result["criteria"][-1]["text"]
     suite = xml.etree.ElementTree.parse(out / "junit.xml").find("testsuite")
     assert (suite.get("failures"), suite.get("errors")) == ("0", "1")
     assert HARMS[harm] in suite.find(".//testcase[@name='record of the run']/error").get("message")

@@ -159,7 +159,7 @@ def arm_record(tmp_path_factory):
 
 
 def test_a_parameter_that_changed_behind_the_record_is_found(arm_record, tmp_path):
-    """The change of 0.2 s is not told to the recorder: replay finds the first frame and the signals it moves."""
+    """The change of 0.2 s is not reported to the recorder: replay finds the first frame and the signals it moves."""
     path = tmp_path / "run.mcap"
 
     class Deaf(McapRecorder):
@@ -209,7 +209,7 @@ def test_a_model_with_other_names_is_refused(arm_record, tmp_path):
 
 
 def test_a_full_ring_counts_what_it_drops_and_the_record_shows_the_gap(tmp_path):
-    """The recording process is stopped, 16 rows fit; when it goes on, the record tells of the rows it lacks."""
+    """The recording process is stopped, 16 rows fit; when it goes on, the record reports the rows it lacks."""
     import os
     import signal
     import time

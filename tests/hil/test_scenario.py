@@ -275,9 +275,9 @@ def test_models_and_campaigns_are_no_scenarios(folder, capsys, name):
     texts = {"model.urdf": "<robot/>", "model.yaml": PENDULUM, "spread.yaml": "limberjack_campaign: 1\nname: spread\n"}
     (folder / name).write_text(texts[name])
     assert main(["hil", str(folder / name)]) == 2
-    told = capsys.readouterr().err
-    assert ("this is a campaign" if name == "spread.yaml" else "this is a model, not a scenario") in told
-    assert f"'limberjack {'campaign' if name == 'spread.yaml' else 'hil --probe'}'" in told
+    err = capsys.readouterr().err
+    assert ("this is a campaign" if name == "spread.yaml" else "this is a model, not a scenario") in err
+    assert f"'limberjack {'campaign' if name == 'spread.yaml' else 'hil --probe'}'" in err
 
 
 def test_a_warning_of_a_controller_names_its_line(folder, capfd):
@@ -388,7 +388,7 @@ timeline:
   - {at: 0.4, end: true}
 criteria:
   - {name: ramped, type: final, signals: [command.swing], target: 2.0, tolerance: 0}
-  - {name: told, type: event, kind: parameter, source: hinge.swing.damping}
+  - {name: reported, type: event, kind: parameter, source: hinge.swing.damping}
 """
     result = run_scenario(write(folder, text))
     assert result.passed, result.explain()
@@ -427,8 +427,8 @@ def test_controllers_that_raise_or_return_nonsense(folder):
     device += "criteria:\n  - {name: small, type: bounds, signals: [q.swing], upper: 1}\n"
     result = run_scenario(write(folder, device.replace("FUNCTION", "raising")))
     assert result.outcome.reason == "failed"
-    told = "controller 'd' raised at t = 0 s: ZeroDivisionError: division by zero (bad.py:3: return 1 / 0)"
-    assert result.outcome.text == told
+    reported = "controller 'd' raised at t = 0 s: ZeroDivisionError: division by zero (bad.py:3: return 1 / 0)"
+    assert result.outcome.text == reported
     assert [verdict.passed for verdict in result.criteria] == [False, False]
     assert result.criteria[1].word == "undecided"
     assert result.criteria[1].text.startswith("the run ended at 0 s, before 0.5 s")
@@ -595,9 +595,9 @@ def test_a_device_that_is_never_heard_is_reported_and_results_are_strict_json(fo
     def refuse(word: str) -> None:
         raise AssertionError(f"{word} is no JSON")
 
-    told = json.loads((folder / "out" / "result.json").read_text(), parse_constant=refuse)
-    assert told["devices"]["d"]["received"] == 0 < told["devices"]["d"]["sent"]
-    assert told["criteria"][0]["value"] is None
+    reported = json.loads((folder / "out" / "result.json").read_text(), parse_constant=refuse)
+    assert reported["devices"]["d"]["received"] == 0 < reported["devices"]["d"]["sent"]
+    assert reported["criteria"][0]["value"] is None
     report = (folder / "out" / "report.html").read_text(encoding="utf-8")
     assert re.search(r"d: udp://127\.0\.0\.1:47999; \d+ sent, 0 received, \d+ dropped<", report)
     events = [json.loads(line) for line in (folder / "out" / "events.jsonl").read_text().splitlines()]

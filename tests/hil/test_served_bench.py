@@ -228,8 +228,8 @@ def test_faults_parameters_and_locks_from_outside_act_and_replay(bench, folder):
     assert client.state().command["swing"] == -1.0
     log = run.end().outcome.log
     assert begun.since == log.of("fault")[0].time
-    told = [(event.kind, event.source) for event in log.events if "client" in event.data]
-    assert told == [
+    events = [(event.kind, event.source) for event in log.events if "client" in event.data]
+    assert events == [
         ("fault", "dead"), ("clear", "dead"), ("parameter", "hinge.turn.damping"), ("fault", "heavy"),
         ("lock", "swing"), ("unlock", "swing"), ("fault", "blind"), ("clear", "blind"), ("fault", "blind"),
     ]  # fmt: skip
@@ -246,20 +246,20 @@ def test_a_fault_shows_whether_it_is_active_who_set_it_and_since_when(bench):
     client = run.client
     steps_on(client, 30)
 
-    def told() -> dict[str, tuple[bool, str | None, float | None]]:
+    def reported() -> dict[str, tuple[bool, str | None, float | None]]:
         describe, status = client._link.request("describe").body["bench"]["faults"], client.status()["faults"]
         assert describe == status
         return {fault["name"]: (fault["active"], fault["by"], fault["since"]) for fault in status}
 
     assert client.fault("dead", True) == FaultState(True, "scenario", pytest.approx(0.02), False)
-    assert told() == {
+    assert reported() == {
         "dead": (True, "scenario", pytest.approx(0.02)),
         "heavy": (False, None, None),
         "blind": (False, None, None),
     }
     ended = client.fault("dead", False)
     heavy = client.fault("heavy", True)
-    assert told() == {
+    assert reported() == {
         "dead": (False, "console", ended.since),
         "heavy": (True, "console", heavy.since),
         "blind": (False, None, None),

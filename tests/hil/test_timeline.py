@@ -197,14 +197,14 @@ def test_a_loop_that_its_command_closes_is_an_event(grasp):
     now = grasp.closed(loop)
     entries = [At(0.002, tl.Command(f"{loop}.closed", float(not now))), At(0.004, tl.Command(f"{loop}.closed", now))]
     outcome, _, _ = run(grasp, entries, 0.006)
-    told = [event for event in outcome.log.events if event.kind in ("attach", "release")]
+    events = [event for event in outcome.log.events if event.kind in ("attach", "release")]
     kinds = ["release", "attach"] if now else ["attach", "release"]
-    assert [(event.kind, event.source, event.time) for event in told] == [
+    assert [(event.kind, event.source, event.time) for event in events] == [
         (kinds[0], loop, 0.003),
         (kinds[1], loop, 0.005),
     ]
-    assert all(event.data["by"] == "command" and event.data["frame"] in (3, 5) for event in told)
-    closed = next(event for event in told if event.kind == "attach")
+    assert all(event.data["by"] == "command" and event.data["frame"] in (3, 5) for event in events)
+    closed = next(event for event in events if event.kind == "attach")
     assert closed.data["energy_loss"] == grasp.impacts[loop]
     assert closed.text.startswith("closed by its command")
 
@@ -214,6 +214,6 @@ def test_a_command_that_chatters_does_not_fill_the_log(grasp):
     loop = next(loop.name for loop in grasp.system.loops if loop.switchable)
     entries = [At(0.001 * i, tl.Command(f"{loop}.closed", float(i % 2))) for i in range(1200)]
     outcome, _, _ = run(grasp, entries, 1.2)
-    told = [event for event in outcome.log.events if event.data.get("by") == "command"]
-    assert len(told) == 1000
-    assert told[-1].text.endswith("Further ones are not logged as events.")
+    events = [event for event in outcome.log.events if event.data.get("by") == "command"]
+    assert len(events) == 1000
+    assert events[-1].text.endswith("Further ones are not logged as events.")

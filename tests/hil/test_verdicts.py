@@ -84,8 +84,8 @@ def test_a_slow_controller_fails_a_paced_run_and_only_that(folder, capsys):
     assert main(["hil", str(path), "--out", str(out), *paced]) == 1
     assert "real time of the run" in capsys.readouterr().out
     (case,) = xml.etree.ElementTree.parse(out / "junit.xml").findall(".//testcase[@name='real time of the run']")
-    told = next(c for c in json.loads((out / "result.json").read_text())["criteria"] if c["name"].startswith("real"))
-    for text in (case.find("failure").get("message"), told["text"], (out / "report.html").read_text()):
+    result = next(c for c in json.loads((out / "result.json").read_text())["criteria"] if c["name"].startswith("real"))
+    for text in (case.find("failure").get("message"), result["text"], (out / "report.html").read_text()):
         assert re.search(r"\d+ of 50 frames overran .* at most 1 % may, by at most 100 ms", text)
     relaxed = ["--set", "pacing.overrun_share=1", "--set", "pacing.most_late_s=100"]
     assert main(["hil", str(path), "--out", str(out), *paced, *relaxed]) == 0
