@@ -140,8 +140,8 @@ def _basilisk(runs: int, console: Console) -> list[dict[str, Any]]:
         done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
         raise LimberjackError(f"Basilisk's campaign failed: {done.stderr[-500:]}")
-    told = json.loads(done.stdout.splitlines()[-1])
-    return [{"name": "Basilisk", **{key: told[key] for key in ("runs", "wall", "cpu")}}]
+    report = json.loads(done.stdout.splitlines()[-1])
+    return [{"name": "Basilisk", **{key: report[key] for key in ("runs", "wall", "cpu")}}]
 
 
 def _used() -> float:

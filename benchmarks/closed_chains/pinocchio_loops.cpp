@@ -112,7 +112,7 @@ EXPORT void peer_states(Peer *peer, const double *q, const double *v, const doub
   peer->dt = dt;
 }
 
-// Proximal settings of one algorithm: as many iterations as told, none left out.
+// Proximal settings of one algorithm: as many iterations as given, none left out.
 EXPORT void peer_settings(Peer *peer, int lcaba, double mu, int iterations) {
   (lcaba ? peer->lcaba_settings : peer->constraint_settings) = pin::ProximalSettings(0.0, 0.0, mu, iterations);
 }

@@ -114,8 +114,8 @@ def gateway(job: dict[str, Any]) -> None:
     status = telemetry.status()
     telemetry.stop()
     witness.notes.save(job["out"])
-    told = {"cpu_s": used, "status": status}
-    Path(job["out"]).with_suffix(".json").write_text(json.dumps(told), encoding="utf-8")
+    report = {"cpu_s": used, "status": status}
+    Path(job["out"]).with_suffix(".json").write_text(json.dumps(report), encoding="utf-8")
 
 
 def main() -> None:

@@ -91,7 +91,7 @@ def _note(frames: list[bytes], notes: Any) -> None:
 
 
 def _packets(port: int, rate: float, notes: Any, ended: threading.Event) -> None:
-    """Packets over UDP; the simulated time in their data tells the engine's step."""
+    """Packets over UDP; the simulated time in their data identifies the engine's step."""
     with network.socket(network.AF_INET, network.SOCK_DGRAM) as socket:
         socket.bind(("127.0.0.1", port))
         socket.settimeout(0.1)

@@ -191,9 +191,9 @@ def _read(out: str, found: Found, rate: float, since: int, until: int) -> None:
         found.shown.setdefault(kind, []).append(at[first[heard]] - ended[frames[heard]])
         if kind == "gateway":
             found.lost += int(notes[(at >= since) & (at < until), 2].sum())
-    told = Path(f"{out}.gateway.json")
-    if told.exists():
-        found.cpu_s += json.loads(told.read_text(encoding="utf-8"))["cpu_s"]
+    report = Path(f"{out}.gateway.json")
+    if report.exists():
+        found.cpu_s += json.loads(report.read_text(encoding="utf-8"))["cpu_s"]
 
 
 @contextlib.contextmanager

@@ -180,12 +180,12 @@ class Door:
             if handle is None or handle.family == network.AF_UNIX or not hasattr(network, "TCP_INFO"):
                 return None
             try:
-                told = handle.getsockopt(network.IPPROTO_TCP, network.TCP_INFO, _TCP_INFO_BYTES)
+                info = handle.getsockopt(network.IPPROTO_TCP, network.TCP_INFO, _TCP_INFO_BYTES)
                 waiting = _INT.unpack(fcntl.ioctl(handle, termios.FIONREAD, bytes(_INT.size)))[0]
             except OSError:
                 return None
-            whole = len(told) == _TCP_INFO_BYTES
-            return int(struct.unpack_from("Q", told, _RECEIVED_AT)[0]) - waiting if whole else None
+            whole = len(info) == _TCP_INFO_BYTES
+            return int(struct.unpack_from("Q", info, _RECEIVED_AT)[0]) - waiting if whole else None
 
     def stuck(self) -> set[int]:
         """Descriptors of the connections with sent data that the peer has not yet acknowledged."""

@@ -16,9 +16,9 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_an_installed_package_says_what_to_check_out(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(bench, "_TOP", tmp_path)
     assert main(["bench", "--quick", "--out", str(tmp_path / "out")]) == 2
-    told = capsys.readouterr().err
-    assert "Check out Limberjack's repository at version" in told
-    assert 'pip install -e ".[bench]"' in told
+    err = capsys.readouterr().err
+    assert "Check out Limberjack's repository at version" in err
+    assert 'pip install -e ".[bench]"' in err
     assert not (tmp_path / "out").exists()
 
 
@@ -47,10 +47,10 @@ def test_a_checkout_measures_from_any_folder(tmp_path):
 
 
 def test_the_module_is_the_command():
-    told = [
+    reported = [
         subprocess.run([sys.executable, "-m", *words, "--help"], cwd=ROOT, capture_output=True, text=True, timeout=120)
         for words in (("benchmarks",), ("limberjack", "bench"))
     ]
-    assert "--flexible" in told[0].stdout
-    assert told[0].stdout == told[1].stdout
-    assert told[0].returncode == told[1].returncode == 0
+    assert "--flexible" in reported[0].stdout
+    assert reported[0].stdout == reported[1].stdout
+    assert reported[0].returncode == reported[1].returncode == 0

@@ -17,9 +17,9 @@ def error_of(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     with pytest.raises(SystemExit) as ended:
         main(words)
     assert ended.value.code == 2
-    told = capsys.readouterr().err
-    assert told.startswith("usage: limberjack")
-    return told.splitlines()[-1]
+    err = capsys.readouterr().err
+    assert err.startswith("usage: limberjack")
+    return err.splitlines()[-1]
 
 
 @pytest.mark.parametrize(
@@ -49,18 +49,18 @@ def error_of(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     ],
 )
 def test_what_was_meant_is_offered(capsys, words, message):
-    told = error_of(capsys, *words.split())
-    assert message in told
-    assert re.search(r"'limberjack( \w+)? --help' lists all arguments\.$", told)
+    reported = error_of(capsys, *words.split())
+    assert message in reported
+    assert re.search(r"'limberjack( \w+)? --help' lists all arguments\.$", reported)
 
 
 @pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_every_command_offers_each_of_its_options_for_a_misspelt_one(capsys, command):
     options = [name for name in COMMANDS[command]._option_string_actions if name[:2] == "--" and len(name) > 5]
     for option in options:
-        told = error_of(capsys, command, "x", f"{option[:-2]}{option[-1]}{option[-2]}q")
-        assert f"there is no option '{option[:-2]}{option[-1]}{option[-2]}q'; did you mean '" in told
-        assert told.endswith(f"'limberjack {command} --help' lists all arguments.")
+        reported = error_of(capsys, command, "x", f"{option[:-2]}{option[-1]}{option[-2]}q")
+        assert f"there is no option '{option[:-2]}{option[-1]}{option[-2]}q'; did you mean '" in reported
+        assert reported.endswith(f"'limberjack {command} --help' lists all arguments.")
 
 
 def test_beginnings_of_options_and_values_in_one_word_are_no_errors():
@@ -74,8 +74,8 @@ def test_the_nearest_file_is_offered_for_one_that_is_not_there(command, tmp_path
     (tmp_path / "slew.yaml").touch()
     (tmp_path / "slwe.urdf").touch()
     assert main([command, str(tmp_path / "slwe.yaml")]) == 2
-    told = capsys.readouterr().err
-    assert "slwe.yaml: the file does not exist. Check the path; did you mean" in told
-    assert f"did you mean '{tmp_path / 'slew.yaml'}'?" in told
+    err = capsys.readouterr().err
+    assert "slwe.yaml: the file does not exist. Check the path; did you mean" in err
+    assert f"did you mean '{tmp_path / 'slew.yaml'}'?" in err
     assert main([command, str(tmp_path / "quite_another.yaml")]) == 2
     assert "quite_another.yaml: the file does not exist. Check the path.\n" in capsys.readouterr().err

@@ -12,13 +12,13 @@ from limberjack.cli import main
 EXAMPLES = Path("examples")
 
 
-def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+def output_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     assert main(["info", *arguments]) == 0
     return re.sub(" +", " ", capsys.readouterr().out)
 
 
 def test_info_shows_cut_edges_rows_groups_and_freedoms(capsys):
-    out = told(capsys, str(EXAMPLES / "four_bar.yaml"))
+    out = output_of(capsys, str(EXAMPLES / "four_bar.yaml"))
     assert "crank revolute, 2.094 kg group 1" in out
     assert "pin cut revolute coupler – rocker embed it names independent velocities 2 of 5: ux uy closed" in out
     assert "group carried by velocities rows bodies independent dependent" in out
@@ -27,7 +27,7 @@ def test_info_shows_cut_edges_rows_groups_and_freedoms(capsys):
 
 
 def test_info_shows_forces_switches_and_reasons(capsys):
-    out = told(capsys, str(EXAMPLES / "solar_array.yaml"))
+    out = output_of(capsys, str(EXAMPLES / "solar_array.yaml"))
     assert "cable_2 coupling fold_2, fold_1 embed its group of 4 velocities and 3 rows is small 1 closed" in out
     assert "rows state commands" in out
     assert "latch lock root force it can be switched 1 open, switchable latch.closed" in out
@@ -35,18 +35,18 @@ def test_info_shows_forces_switches_and_reasons(capsys):
 
 
 def test_info_shows_reach(capsys):
-    out = told(capsys, str(EXAMPLES / "satellite_grasp.yaml"))
+    out = output_of(capsys, str(EXAMPLES / "satellite_grasp.yaml"))
     assert "it can be switched 6 open, switchable, reach 0.05 m grasp.closed" in out
 
 
 def test_info_counts_redundant_rows_by_force_once(capsys):
     """Two arms of six hinges and a box, held at both hands: redundant rows would not count."""
-    out = told(capsys, str(EXAMPLES / "dual_arm_grasp.yaml"))
+    out = output_of(capsys, str(EXAMPLES / "dual_arm_grasp.yaml"))
     assert "its group of 26 velocities and 12 rows is large 6 closed" in out
     assert "degrees of freedom: 14 (26 velocities in the tree, 12 taken by constraint forces at the start)" in out
 
 
 def test_info_of_a_tree_speaks_of_no_loops(capsys):
-    out = told(capsys, str(EXAMPLES / "space_manipulator.yaml"))
+    out = output_of(capsys, str(EXAMPLES / "space_manipulator.yaml"))
     assert "loops" not in out
     assert "group" not in out

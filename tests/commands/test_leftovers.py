@@ -167,9 +167,11 @@ def number(path):
 
 
 def test_a_program_and_what_it_started_end_with_a_killed_parent(tmp_path):
-    told = tmp_path / "pid"
-    parent = subprocess.Popen([sys.executable, "-c", textwrap.dedent(GRANDPARENT), str(told)], stdout=subprocess.PIPE)
-    sleeper = number(told)
+    reported = tmp_path / "pid"
+    parent = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(GRANDPARENT), str(reported)], stdout=subprocess.PIPE
+    )
+    sleeper = number(reported)
     assert not ended(sleeper)
     parent.kill()
     parent.wait(WAIT_S)
@@ -178,10 +180,10 @@ def test_a_program_and_what_it_started_end_with_a_killed_parent(tmp_path):
 
 
 def test_a_program_that_hangs_ends_with_all_that_it_started(tmp_path):
-    told = tmp_path / "pid"
-    done = children.run(["sh", "-c", f"sleep 600 & echo $! > {told}; wait"], idle_s=2.0)
+    reported = tmp_path / "pid"
+    done = children.run(["sh", "-c", f"sleep 600 & echo $! > {reported}; wait"], idle_s=2.0)
     assert (done.returncode, done.stderr) == (children.HUNG, "It was ended: it used no processor time for 2 s.\n")
-    sleeper = number(told)
+    sleeper = number(reported)
     until(lambda: ended(sleeper), "what the program started outlived it")
 
 
@@ -237,9 +239,9 @@ EXPORT = """
 
 def test_an_interrupted_export_leaves_no_folder_and_no_compiler(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    told = tmp_path / "pid"
-    export = subprocess.Popen([sys.executable, "-c", textwrap.dedent(EXPORT), str(told)])
-    compiler = number(told)
+    reported = tmp_path / "pid"
+    export = subprocess.Popen([sys.executable, "-c", textwrap.dedent(EXPORT), str(reported)])
+    compiler = number(reported)
     folder = tmp_path / "cache" / "limberjack" / "compiled" / host()
     assert len(list(folder.glob("building-*[!k]"))) == 1
     os.kill(export.pid, signal.SIGKILL)

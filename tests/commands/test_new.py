@@ -123,7 +123,7 @@ def test_nothing_is_written_over(folder, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ("model my-arm", "'my-arm' is not a name for a model: use letters, digits and _, for example 'my_arm'."),
         ("controller 2nd", "for example 'my_2nd'."),
@@ -137,7 +137,7 @@ def test_nothing_is_written_over(folder, capsys):
         ("controller c --model still.yaml", "the model still takes no commands; give it actuators"),
     ],
 )
-def test_what_it_refuses(words, told, folder, capsys):
+def test_what_it_refuses(words, message, folder, capsys):
     main(["new", "model", "arm"])
     Path("still.yaml").write_text(
         "{limberjack: 1, name: still, bodies: [{name: a, mass: 1, inertia: {xx: 1, yy: 1, zz: 1}, "
@@ -146,12 +146,12 @@ def test_what_it_refuses(words, told, folder, capsys):
     )
     before = sorted(folder.rglob("*"))
     assert main(["new", *words.split()]) == 2
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert sorted(folder.rglob("*")) == before
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ("modle arm", "'modle' is not one of its choices; did you mean 'model'?"),
         ("controller c --kind upd", "argument --kind: 'upd': did you mean 'udp'?"),
@@ -159,11 +159,11 @@ def test_what_it_refuses(words, told, folder, capsys):
         ("model m --model arm.yaml", "argument --model: belongs to scenarios and controllers"),
     ],
 )
-def test_what_the_command_line_refuses(words, told, capsys):
+def test_what_the_command_line_refuses(words, message, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["new", *words.split()])
     assert ended.value.code == 2
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_a_path_before_the_name_and_an_ending_are_taken(folder):

@@ -146,7 +146,7 @@ def silent(listener):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["run"], "no model is given"),
         (["run", "--resume", "{none}"], "none: there is no such file"),
@@ -165,12 +165,12 @@ def silent(listener):
         (["run", "--duration", "1"], "no model is given"),
     ],
 )
-def test_what_does_not_go_is_reported(words, told, tmp_path, capsys):
+def test_what_does_not_go_is_reported(words, message, tmp_path, capsys):
     (tmp_path / "empty").mkdir()
     (tmp_path / "damaged").write_bytes(b"LJCHECK1" + bytes(100))
     places = {name: str(tmp_path / name) for name in ("none", "empty", "damaged")}
     assert main([word.format(**places) for word in words]) == 2
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_times():

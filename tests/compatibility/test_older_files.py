@@ -113,7 +113,7 @@ def alternatives(schema: Any, root: Any) -> list[Any]:
 
 
 def constants(schema: Any) -> dict[str, Any]:
-    """What tells one kind of object from another, such as type: distance."""
+    """What distinguishes one kind of object from another, such as type: distance."""
     fields = schema.get("properties", {}).items()
     return {name: spec["const"] for name, spec in fields if "const" in spec}
 

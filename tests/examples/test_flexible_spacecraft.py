@@ -62,11 +62,11 @@ def test_small_rotations_are_distinguished() -> None:
 @pytest.mark.long
 def test_scenes(tmp_path: Path) -> None:
     """Shaping takes nine tenths of the wings' swing; the arm settles when a rigid model says, a little later."""
-    told = [scene(tmp_path) for scene in scenes.SCENES]
+    reported = [scene(tmp_path) for scene in scenes.SCENES]
     pictures = sorted(path.name for path in tmp_path.iterdir())
     assert pictures == ["spacecraft_arm.png", "spacecraft_cassini.png", "spacecraft_wings.png"]
-    assert all(text for text in told)
-    arm = [float(word.rsplit(" ", 1)[1]) for word in told[1].split(" s (")[:-1]]
+    assert all(text for text in reported)
+    arm = [float(word.rsplit(" ", 1)[1]) for word in reported[1].split(" s (")[:-1]]
     rigid, flexible, shaped_arm = arm
     assert flexible > 2.0 * shaped_arm
     assert shaped_arm < rigid + 8.0

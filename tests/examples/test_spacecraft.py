@@ -15,7 +15,7 @@ HERTZ = 2.0 * np.pi
 
 @pytest.mark.parametrize("name", DESCRIPTIONS)
 def test_shipped_modes_are_those_of_the_description(name: str) -> None:
-    """Anew from the .yaml: the same numbers, but for the rounding of another processor's eigensolver."""
+    """Made again from the .yaml: the same numbers, but for the rounding of another processor's eigensolver."""
     pytest.importorskip("scipy", reason="modes need scipy")
     from limberjack.engine.modes.describe import modal_data_of
 

@@ -48,7 +48,7 @@ def _version(name: str) -> str:
 
 
 def _processor() -> str:
-    """Its name, where the system tells it."""
+    """Its name, where the system reports it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

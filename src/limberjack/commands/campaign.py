@@ -32,11 +32,11 @@ def campaign(options: argparse.Namespace) -> int:
         return _report(options, loaded, out, console)
     with _progress(console) as shown:
         task = shown.add_task("", total=loaded.total, passed=0, others=0)
-        told = {True: 0, False: 0}
+        counts = {True: 0, False: 0}
 
         def progress(row: Row, done: int, total: int) -> None:
-            told[row.status == "passed"] += 1
-            shown.update(task, completed=done, passed=told[True], others=told[False])
+            counts[row.status == "passed"] += 1
+            shown.update(task, completed=done, passed=counts[True], others=counts[False])
 
         summary = run_campaign(
             loaded,

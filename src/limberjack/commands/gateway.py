@@ -61,10 +61,10 @@ def run_gateway(
         for each in wanted:
             context = Context(telemetry, each.settings, each.folder)
             telemetry.add(each.kind.make(each.text, context), rate_hz=each.rate_hz)
-        told = f"gateway of '{session.system.name}' at {telemetry.endpoint}, {len(session.dictionary)} quantities"
-        print(f"{told}; Ctrl-C ends it", file=sys.stderr, flush=True)
+        message = f"gateway of '{session.system.name}' at {telemetry.endpoint}, {len(session.dictionary)} quantities"
+        print(f"{message}; Ctrl-C ends it", file=sys.stderr, flush=True)
         telemetry.start()
-        until_told()
+        until_stopped()
     finally:
         telemetry.stop()
 
@@ -119,7 +119,7 @@ def _from_file(spec: GatewaySpec, folder: Path, file: Path) -> Iterator[Wanted]:
         yield Wanted(kind, each.to, folder, each.rate_hz, each.options)
 
 
-def until_told() -> None:
+def until_stopped() -> None:
     """Wait for SIGINT or SIGTERM."""
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -65,9 +65,9 @@ def contact_table(system: System) -> Table:
             shapes = (f"{name} ({kinds[name]})" for name in (first, second))
             name, law = (contact.name, _law(contact)) if count == 1 else ("", "")
             table.add_row(name, *shapes, str(row[PA_TOUCHES]), law)
-    told = f"at most {plant.count(C_TOUCHES)} points in all"
+    total = f"at most {plant.count(C_TOUCHES)} points in all"
     more = [f"{count - _MOST_LISTED} of '{name}'" for name, count in listed.items() if count > _MOST_LISTED]
-    table.caption = f"{told}; not listed: {', '.join(more)}" if more else told
+    table.caption = f"{total}; not listed: {', '.join(more)}" if more else total
     return table
 
 

@@ -97,5 +97,5 @@ class Board:
             critical = ~((newest >= critical_low) & (newest <= critical_high) & np.isfinite(newest))
             severities = np.where(critical, 2, warned.astype(int))
             severities[self._may_lack & np.isnan(newest)] = 0
-            told = tuple(self._notices), self._lost, self._condition()
-            return Picture(self._dictionary, history, severities, *told)
+            reported = tuple(self._notices), self._lost, self._condition()
+            return Picture(self._dictionary, history, severities, *reported)

@@ -12,7 +12,7 @@ import numpy as np
 
 from limberjack.bridge.telemetry.outlets.registry import Context, kind_of
 from limberjack.bridge.telemetry.recorded import Recorded
-from limberjack.commands.gateway import until_told
+from limberjack.commands.gateway import until_stopped
 from limberjack.commands.replay import recorded_model
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.hil.events import Event
@@ -42,7 +42,7 @@ def record_console(options: argparse.Namespace, settings: dict[str, Any], load_o
             outlet.sample(recorded.first)
         try:
             print(f"replay of {options.replay}; Ctrl-C ends it", file=sys.stderr, flush=True)
-            until_told()
+            until_stopped()
         finally:
             outlet.close()
     finally:
@@ -76,10 +76,10 @@ def read_record(path: Path, model: str | None, load_options: dict[str, Any]) -> 
 
 
 def _check(recorded: Recorded, record: McapFile) -> None:
-    made, told = recorded.dictionary.model_hash, record.meta.get("model_hash")
-    if told is not None and told != made:
+    made, recorded_hash = recorded.dictionary.model_hash, record.meta.get("model_hash")
+    if recorded_hash is not None and recorded_hash != made:
         raise ArgumentError(
-            f"{record.path}: the record is of the model '{record.meta.get('model')}' ({told}), not of "
+            f"{record.path}: the record is of the model '{record.meta.get('model')}' ({recorded_hash}), not of "
             f"'{recorded.dictionary.model}' ({made}). Give the same file, with the same load options."
         )
 

@@ -105,8 +105,8 @@ def read_drawing(path: Path, patterns: list[str] | None, most_numbers: int | Non
     if len(panels) > MOST_PANELS:
         raise ArgumentError(f"{path}: {len(panels)} panels are too many for a picture; choose with --signals.")
     title = str(table.meta.get("model", path.stem))
-    told = [event for event in events if event.kind not in _ORDINARY]
-    return Drawing(panels, envelope, told, title, table.trouble)
+    notable = [event for event in events if event.kind not in _ORDINARY]
+    return Drawing(panels, envelope, notable, title, table.trouble)
 
 
 def _chosen(names: tuple[str, ...], patterns: list[str]) -> list[int]:
