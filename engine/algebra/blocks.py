@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from limberjack.engine.algebra.array_views import BLOCK, LANES
-from limberjack.engine.algebra.lanes import load_lanes, store_lanes, sum_lanes
+from limberjack.engine.algebra.lanes import load_lanes, store_lanes, sum_lanes, with_lane
 from limberjack.engine.compile.kernel import kernel
 
 
@@ -35,6 +35,12 @@ def set_block_lane(block, i, w, u):
     """block[i], … = one spatial vector."""
     block[i], block[i + LANES], block[i + 2 * LANES] = w
     block[i + 3 * LANES], block[i + 4 * LANES], block[i + 5 * LANES] = u
+
+
+@kernel
+def with_vector(x, i, a):
+    """The triple of lanes x with the vector a in lane i, if that is one of them."""
+    return with_lane(x[0], i, a[0]), with_lane(x[1], i, a[1]), with_lane(x[2], i, a[2])
 
 
 @kernel

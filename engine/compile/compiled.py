@@ -22,8 +22,6 @@ OPTIONS: dict[str, Any] = {
 # level. With the costs of v3, or with 256-bit vectors, mass matrices took 13 % longer at v4 (docs/decisions/0018).
 OPTIMISED_FOR = {"x86_64": ("x86-64-v4", "-prefer-256-bit")}
 OPTIMISED_ELSEWHERE = ("generic", "")
-#: the same, for levels below v4, of functions that are marked `narrow`
-NARROW_FOR = {"x86_64": ("x86-64-v3", "")}
 
 # Types of arguments, one letter each. Arrays are contiguous. C callers pass INTS and FLOATS as a pointer, so entries
 # cannot read their length; VECTOR as a pointer and a length, MATRIX as a pointer, rows and columns.
@@ -45,7 +43,6 @@ class Compiled:
 
     arguments : one letter each; returns : a letter, or ""; worlds : whether it also has code for several worlds
     unroll : whether LLVM unrolls its loops; for long loops
-    narrow : whether its passes run once more for processors without the widest registers
     """
 
     name: str
@@ -55,7 +52,6 @@ class Compiled:
     entry: bool
     worlds: bool = True
     unroll: bool = False
-    narrow: bool = False
 
     @property
     def symbol(self) -> str:

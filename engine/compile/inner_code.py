@@ -10,7 +10,6 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numba
@@ -31,8 +30,7 @@ from numba.core.typed_passes import NativeLowering
 from numba.core.types import Type
 from numba.extending import intrinsic as intrinsic
 
-from limberjack.engine.compile.compiled import NARROW_FOR, OPTIMISED_ELSEWHERE, OPTIONS, Compiled
-from limberjack.engine.compile.targets import host
+from limberjack.engine.compile.compiled import OPTIONS, Compiled
 
 
 class _WholeTuple(models.TupleModel):  # type: ignore[misc]
@@ -193,27 +191,17 @@ def lowered(known: Compiled) -> tuple[bytes, str]:
     return result.library.written(), result.fndesc.llvm_func_name
 
 
-def optimised(code: bytes, unroll: bool, vectors: bool, narrow: bool) -> binding.ModuleRef:
+def optimised(code: bytes, unroll: bool, vectors: bool) -> binding.ModuleRef:
     """The code of `lowered` after LLVM's passes over the whole.
 
     unroll : of `Compiled`; vectors : whether loops become vectors
-    narrow : whether the passes go by the costs of NARROW_FOR instead of those that numba was started with
     """
-    codegen: Any = cpu_target.target_context.codegen()
-    usual = codegen._tm
     _unroll(unroll)
     try:
-        codegen._tm = _narrow_machine() if narrow else usual
+        codegen = cpu_target.target_context.codegen()
         return _InnerLibrary(codegen, "whole").optimised(code, vectors)  # type: ignore[no-untyped-call]
     finally:
-        codegen._tm = usual
         _unroll(False)
-
-
-@cache
-def _narrow_machine() -> binding.TargetMachine:
-    processor, features = NARROW_FOR.get(host().partition("-")[0], OPTIMISED_ELSEWHERE)
-    return binding.Target.from_default_triple().create_target_machine(cpu=processor, features=features, opt=3)
 
 
 def called_by_name(known: Compiled) -> Any:

@@ -48,26 +48,25 @@ else:
         return known.function
 
 
-def entry(
-    *arguments: str, worlds: bool = False, unroll: bool = False, narrow: bool = False
-) -> Callable[[Function], Any]:
+def entry(*arguments: str, worlds: bool = False) -> Callable[[Function], Any]:
     """Mark a function <name>_entry of these argument types as the entry <name>. Kernels may also call it.
 
-    worlds : whether it is also compiled for several worlds at once; unroll : whether LLVM unrolls its loops, which is
-        faster only for long ones: most have few iterations
-    narrow : whether LLVM's passes run once more for processors without the widest registers; for one world
+    worlds : whether it is also compiled for several worlds at once
     """
 
     def decorate(function: Function) -> Any:
         name = function.__name__.removesuffix(_ENTRY)
-        FUNCTIONS[name] = Compiled(name, function, "".join(arguments), NOTHING, True, worlds, unroll, narrow)
+        FUNCTIONS[name] = Compiled(name, function, "".join(arguments), NOTHING, True, worlds)
         return _inner(function)
 
     return decorate
 
 
 def routine(*arguments: str, returns: str = NOTHING, unroll: bool = False) -> Callable[[Function], Any]:
-    """Mark a function of these argument types, after VECTORS, as a routine; unroll: as for entries."""
+    """Mark a function of these argument types, after VECTORS, as a routine.
+
+    unroll : whether LLVM unrolls its loops, which is faster only for long ones: most have few iterations
+    """
 
     def decorate(function: Function) -> Any:
         known = Compiled(function.__name__, function, VECTORS + "".join(arguments), returns, False, unroll=unroll)

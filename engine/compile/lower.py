@@ -41,16 +41,15 @@ class Lowered:
     code: bytes = b""
     name: str = ""
 
-    def bitcode(self, worlds: bool, narrow: bool) -> bytes:
+    def bitcode(self, worlds: bool) -> bytes:
         """Optimised code in a module of its own under its symbol; C can call that of an entry.
 
         worlds : whether it will be widened for several worlds; then loops over one world's numbers are not vectorised
-        narrow : whether it is for processors without the widest registers
         """
         from limberjack.engine.compile.inner_code import optimised
 
         known = self.known
-        with module_of(str(optimised(self.code, known.unroll, not worlds, narrow))) as module:
+        with module_of(str(optimised(self.code, known.unroll, not worlds))) as module:
             function = module.get_function(self.name)
             if known.entry:
                 module.link_in(llvm.parse_assembly(shell(known, function), _context(module)))
@@ -98,7 +97,7 @@ def lowered(parts: Sequence[Part], folder: Path, target: Target) -> list[tuple[P
         return []
     known = FUNCTIONS[missing[0].name]
     made = Lowered(replace(known, function=_elsewhere))
-    if not all(part.bitcode_file(folder, level).is_file() for part in missing for level in target.processors):
+    if not all(part.bitcode_file(folder).is_file() for part in missing):
         made = Lowered(made.known, *inner_code.lowered(known))
     return [(part, made) for part in missing]
 
@@ -106,9 +105,8 @@ def lowered(parts: Sequence[Part], folder: Path, target: Target) -> list[tuple[P
 def finish(part: Part, made: Lowered, folder: Path, target: Target) -> None:
     """Make the missing files of a part."""
     emitted = partial(worlds_code, made.known) if part.worlds else object_code
+    code = keep(part.bitcode_file(folder), partial(made.bitcode, part.worlds)).read_bytes()
     for level, file in part.object_files(folder, target).items():
-        made_for = partial(made.bitcode, part.worlds, part.narrow_at(level))
-        code = keep(part.bitcode_file(folder, level), made_for).read_bytes()
         keep(file, partial(emitted, code, target, level))
 
 

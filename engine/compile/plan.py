@@ -12,7 +12,7 @@ from pathlib import Path
 
 from limberjack.engine.compile.compiled import INTS, WORLDS
 from limberjack.engine.compile.sources import digest_of, sources_of
-from limberjack.engine.compile.targets import FULL_WIDTH, Target
+from limberjack.engine.compile.targets import Target
 
 _HERE = Path(__file__).resolve().parent
 #: modules of this room that make the bitcode, and that make the object code
@@ -35,20 +35,15 @@ class Part:
     bitcode: str
     code: str
     worlds: bool = False
-    narrow: bool = False
 
     @property
     def symbol(self) -> str:
         """The name by which callers refer to it."""
         return f"{self.name}{WORLDS}" if self.worlds else self.name
 
-    def narrow_at(self, level: str) -> bool:
-        """Whether its code for a level of processors is that for narrower registers."""
-        return self.narrow and level not in FULL_WIDTH
-
-    def bitcode_file(self, folder: Path, level: str) -> Path:
-        """Name of the file with the bitcode from which code for a level of processors is made."""
-        return folder / "bitcode" / f"{self.symbol}-{self.bitcode}{'-narrow' * self.narrow_at(level)}.bc"
+    def bitcode_file(self, folder: Path) -> Path:
+        """Name of the file with the bitcode from which its object code is made."""
+        return folder / "bitcode" / f"{self.symbol}-{self.bitcode}.bc"
 
     def object_files(self, folder: Path, target: Target) -> dict[str, Path]:
         """Names of the files with its object code, for each level of a target's processors."""
@@ -56,8 +51,7 @@ class Part:
 
     def files(self, folder: Path, target: Target) -> list[Path]:
         """Names of all its files for a target."""
-        bitcode = dict.fromkeys(self.bitcode_file(folder, level) for level in target.processors)
-        return [*bitcode, *self.object_files(folder, target).values()]
+        return [self.bitcode_file(folder), *self.object_files(folder, target).values()]
 
 
 def parts_of(root: str) -> list[Part]:
@@ -73,7 +67,7 @@ def parts_of(root: str) -> list[Part]:
         sizes[known.name] = sum(file.stat().st_size for file in files)
         bitcode = digest_of([*files, *(_HERE / name for name in _LOWERING)], known.name, *versions())
         code = digest_of([_HERE / name for name in _EMITTING], bitcode)
-        parts.append(Part(known.name, known.arguments, known.entry, bitcode, code, narrow=known.narrow))
+        parts.append(Part(known.name, known.arguments, known.entry, bitcode, code))
         if known.worlds:
             arguments = known.arguments + INTS * known.entry  # where the entry reports whether the worlds agreed
             code = digest_of(_WIDENING, code)

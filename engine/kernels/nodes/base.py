@@ -6,7 +6,7 @@ import math
 
 from limberjack.engine.algebra.array_views import LANES, vector_view
 from limberjack.engine.algebra.blocks import load_six, store_six
-from limberjack.engine.algebra.lanes import load_lanes, store_lanes
+from limberjack.engine.algebra.lanes import between_lanes, load_lanes, store_lanes
 from limberjack.engine.algebra.small_solves import cholesky, is_definite6, solve6
 from limberjack.engine.algebra.spatial import (
     ZERO,
@@ -93,11 +93,18 @@ def trace(plant, work, k, n, f, vdot, tau):
 
 
 @kernel
-def _part(M, v, c, block, stop, begin):
+def _part(M, v, c, block, stop):
     """A block's part of the six rows of a free base."""
     for i in range(6):
-        for lane in range(begin, LANES):
-            M[v + i, c + lane] = block[LANES * i + lane] if lane < stop else 0.0
+        store_lanes(M[v + i], c, between_lanes(load_lanes(block, LANES * i), 0, stop))
+
+
+@kernel
+def _first_part(M, v, block, pad, stop):
+    """The same of a first block whose first `pad` lanes are unused: the row before is already there."""
+    for i in range(6):
+        for lane in range(pad, LANES):
+            M[v + i, lane - pad] = block[LANES * i + lane] if lane < stop else 0.0
 
 
 @kernel
@@ -120,9 +127,9 @@ def composite(plant, work, k, start, stop, m, h, I, M):
     for b in range((start + 6) // LANES, columns.shape[0]):
         at = LANES * b
         if at >= pad:
-            _part(M, v, at - pad, columns[b], stop - at, 0)
+            _part(M, v, at - pad, columns[b], stop - at)
         else:
-            _part(M, v, at - pad, columns[b], stop - at, pad)
+            _first_part(M, v, columns[b], pad, stop)
     _corner(M, v, m, h, I)
     return -1, ZERO, ZERO
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from limberjack.engine.algebra.array_views import LANES
 from limberjack.engine.algebra.blocks import block_lane
+from limberjack.engine.algebra.lanes import between_lanes, load_lanes, store_lanes, with_lane
 from limberjack.engine.algebra.spatial import add, add6, dot, load3, load6, scale, store3, store6
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.tables import plant as t
@@ -43,26 +44,28 @@ def add_composite(m, h, I, up):
 
 
 @kernel
-def _row_part(row, c, block, component, new, x_new, stop, begin):
-    """A block's part of a row of M: one component of its columns, zero from lane `stop` on."""
-    for lane in range(begin, LANES):
-        x = x_new if lane == new else block[LANES * component + lane]
-        row[c + lane] = x if lane < stop else 0.0
+def begins_alone(plant, v, nv, pad):
+    """Whether row v of M may not begin with the `pad` unused lanes of the first block.
+
+    They are numbers of the rows before, which are written later; but there may be too few of these, or they may be
+    rows of modes, which other functions fill.
+    """
+    return pad > 0 and (v * nv < pad or plant.flexible.modal_int.shape[0] > 0)
 
 
 @kernel
-def pick_row(columns, start, stop, component, new, x_new, row):
-    """A row of M where H picks one component of X; that of the column at `new`, if not -1, is x_new."""
-    pad = pad_of(columns, row.shape[0])
-    for b in range(start // LANES, columns.shape[0]):
-        block, at = columns[b], LANES * b
-        if start < at and at + LANES <= stop:
-            for lane in range(LANES):
-                row[at - pad + lane] = block[LANES * component + lane]
-        elif at >= pad:
-            _row_part(row, at - pad, block, component, new - at, x_new, stop - at, 0)
-        else:
-            _row_part(row, at - pad, block, component, new - at, x_new, stop - at, pad)
+def pick_row(plant, columns, start, stop, component, x_new, v, M):
+    """Row v of M where H picks one component of X; that of the hinge's own column, at `start`, is x_new."""
+    row, pad, first = M[v], pad_of(columns, M.shape[0]), start // LANES
+    if first == 0 and begins_alone(plant, v, M.shape[0], pad):
+        for lane in range(pad, LANES):
+            x = x_new if lane == start else columns[0, LANES * component + lane]
+            row[lane - pad] = x if lane < stop else 0.0
+        first = 1
+    for b in range(first, columns.shape[0]):
+        at = LANES * b
+        x = with_lane(load_lanes(columns[b], LANES * component), start - at, x_new)
+        store_lanes(row, at - pad, between_lanes(x, 0, stop - at))
 
 
 @kernel

@@ -249,7 +249,7 @@ def trace_entries(plant, work, k, y, first, at, n, f):
 def composite(plant, work, k, start, stop, m, h, I, M):
     """Its row of M; the place of its column, and X = R(k) H* as (moment, force) (002, Algorithm 4.1)."""
     n, f = (I[4], I[5], I[2]), (-h[1], h[0], 0.0)
-    pick_row(work.columns, start, stop, _PICKED, start, n[2], M[plant.topo[k, t.VI]])
+    pick_row(plant, work.columns, start, stop, _PICKED, n[2], plant.topo[k, t.VI], M)
     return start, n, f
 
 

@@ -8,8 +8,8 @@ limits the digits that their squares lose.
 from __future__ import annotations
 
 from limberjack.engine.algebra.array_views import LANES
-from limberjack.engine.algebra.blocks import block_lane, load_block, store_block
-from limberjack.engine.algebra.lanes import between_lanes, store_lanes, with_lane
+from limberjack.engine.algebra.blocks import block_lane, load_block, store_block, with_vector
+from limberjack.engine.algebra.lanes import between_lanes, store_lanes
 from limberjack.engine.algebra.spatial import (
     add,
     cross,
@@ -26,7 +26,7 @@ from limberjack.engine.algebra.spatial import (
     turn_sym,
 )
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.nodes.composite import C_H, C_M, pad_of, shift_composite
+from limberjack.engine.kernels.nodes.composite import C_H, C_M, begins_alone, pad_of, shift_composite
 from limberjack.engine.kernels.nodes.dispatch import hinge_frame, keeps_axis
 from limberjack.engine.tables import plant as t
 
@@ -84,17 +84,12 @@ def _row_block(block, h_n, h_f):
 def _put(block, i, n, f):
     """[n; f] in lane i of a block, stored whole: the next load would wait long for a single lane."""
     w, u = load_block(block, 0)
-    w = with_lane(w[0], i, n[0]), with_lane(w[1], i, n[1]), with_lane(w[2], i, n[2])
-    store_block(block, 0, w, (with_lane(u[0], i, f[0]), with_lane(u[1], i, f[1]), with_lane(u[2], i, f[2])))
+    store_block(block, 0, with_vector(w, i, n), with_vector(u, i, f))
 
 
 @kernel
 def share_row(plant, work, k, m, h, I, M):
-    """Column and row of a body that shares the frame of its home.
-
-    A first block that is not full extends into the row before, which is written later; it must not extend into rows of
-    modes, which other functions fill, or before the first row.
-    """
+    """Column and row of a body that shares the frame of its home."""
     columns, home, v = work.columns, work.rows[k + 1], plant.topo[k, t.VI]
     pad, row = pad_of(columns, M.shape[0]), M[v]
     start, stop = v + pad, plant.topo[k, t.VEND] + pad
@@ -102,7 +97,7 @@ def share_row(plant, work, k, m, h, I, M):
     n, f = rigid_mul(m, h, I, h_n, h_f)
     first = start // LANES
     _put(columns[first], start - LANES * first, n, f)
-    if first == 0 and pad > 0 and (v == 0 or plant.flexible.modal_int.shape[0] > 0):
+    if first == 0 and begins_alone(plant, v, M.shape[0], pad):
         for lane in range(pad, LANES):
             n, f = block_lane(columns[0], lane)
             row[lane - pad] = dot(h_n, n) + dot(h_f, f) if lane < stop else 0.0

@@ -9,8 +9,7 @@ In large models neighbours share frames (`shared_frames.py`): nothing crosses th
 The bodies of a subtree are neighbours, and so are their velocities. Their columns X, all seen at body k or at its home,
 give row k of M, and cross hinge k together where the frame changes, eight at a time: a block of work.columns holds
 eight columns component by component, so that one vector instruction works on all eight. Velocity v has place v + pad
-in the blocks, so that the last block is full. Loops over a block run over all of its lanes, because the compiler makes
-vector instructions of loops with fixed bounds. Lanes before the subtree's belong to bodies that follow and may hold
+in the blocks, so that the last block is full. Lanes before the subtree's belong to bodies that follow and may hold
 anything: they, and the lower triangle of M, are overwritten later. Lanes after it belong to bodies that are done: they
 keep their values, and row k is zero there.
 """
@@ -18,7 +17,8 @@ keep their values, and row k is zero there.
 from __future__ import annotations
 
 from limberjack.engine.algebra.array_views import LANES
-from limberjack.engine.algebra.blocks import block_lane, set_block_lane
+from limberjack.engine.algebra.blocks import load_block, store_block, with_vector
+from limberjack.engine.algebra.lanes import split_lanes
 from limberjack.engine.algebra.spatial import force_out, load3, load6, rot, turn_sym
 from limberjack.engine.algebra.symmetric_fill import mirror, mirror_strip
 from limberjack.engine.compile.compiled import MATRIX, VECTOR, VECTORS
@@ -39,42 +39,31 @@ def _hand_composite(R, p, m, h, I, up):
 
 
 @kernel
-def _choose(condition, a, b):
-    """a or b, without a branch."""
-    return a[0] if condition else b[0], a[1] if condition else b[1], a[2] if condition else b[2]
+def _before(x, y, stop):
+    """The triple of lanes x before lane `stop`, y from there on."""
+    return split_lanes(x[0], y[0], stop), split_lanes(x[1], y[1], stop), split_lanes(x[2], y[2], stop)
 
 
 @kernel
-def _carry_whole(block, R, p):
-    """X ← φ X in every lane."""
-    for lane in range(LANES):
-        n, f = block_lane(block, lane)
-        n, f = force_out(R, p, n, f)
-        set_block_lane(block, lane, n, f)
-
-
-@kernel
-def _carry_part(block, new, stop, n_new, f_new, R, p):
+def _carry_block(block, new, stop, n_new, f_new, R, p):
     """X ← φ X in the lanes before `stop`, with the new column in lane `new` (none if it is not in the block).
 
     The new column is passed in registers: loading a block right after one lane was stored would wait for the store.
     """
-    for lane in range(LANES):
-        n, f = block_lane(block, lane)
-        n, f = _choose(lane == new, n_new, n), _choose(lane == new, f_new, f)
-        n_out, f_out = force_out(R, p, n, f)
-        set_block_lane(block, lane, _choose(lane < stop, n_out, n), _choose(lane < stop, f_out, f))
+    n, f = load_block(block, 0)
+    if new >= 0:
+        n, f = with_vector(n, new, n_new), with_vector(f, new, f_new)
+    n_out, f_out = force_out(R, p, n, f)
+    if stop < LANES:
+        n_out, f_out = _before(n_out, n, stop), _before(f_out, f, stop)
+    store_block(block, 0, n_out, f_out)
 
 
 @kernel
 def _carry(columns, start, stop, new, n, f, R, p):
     """The columns at places start … stop - 1 cross a hinge; the one at `new`, if not -1, is [n; f] before."""
-    first, last = start // LANES, (stop - 1) // LANES
-    for b in range(first, last + 1):
-        if first < b < last:
-            _carry_whole(columns[b], R, p)
-        else:
-            _carry_part(columns[b], new - LANES * b, stop - LANES * b, n, f, R, p)
+    for b in range(start // LANES, (stop - 1) // LANES + 1):
+        _carry_block(columns[b], new - LANES * b, stop - LANES * b, n, f, R, p)
 
 
 @kernel
@@ -127,7 +116,7 @@ def mass_matrix(plant, work, q, M):
         M[i, i] += plant.armature[i]
 
 
-@entry(VECTORS, VECTOR, MATRIX, worlds=True, unroll=True, narrow=True)
+@entry(VECTORS, VECTOR, MATRIX, worlds=True)
 def mass_matrix_entry(ints, floats, work, q, M):
     """One evaluation of `mass_matrix`, for Python callers."""
     mass_matrix(plant_view(ints, floats), work_view(ints, work), q, M)

@@ -56,7 +56,7 @@ def advanced(of: Library, simulation: lj.Simulation, steps: int) -> np.ndarray:
 
 
 def masses(of: Library, simulation: lj.Simulation) -> np.ndarray:
-    """The mass matrix, whose code for narrower registers LLVM optimises apart."""
+    """The mass matrix, whose columns fill the widest registers."""
     plant, M = simulation.plant, np.zeros((simulation.system.nv, simulation.system.nv))
     of.mass_matrix(plant.ints, plant.floats, plant.new_work(), simulation.q, M)
     return M

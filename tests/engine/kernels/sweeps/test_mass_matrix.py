@@ -1,4 +1,5 @@
-"""Mass matrices of large trees, whose bodies share frames and whose lower triangle is written strip by strip."""
+"""Mass matrices of every small size, whose rows are written in blocks of eight, and of large trees, whose bodies share
+frames and whose lower triangle is written strip by strip."""
 
 from __future__ import annotations
 
@@ -9,7 +10,9 @@ import pytest
 import limberjack as lj
 from limberjack.engine.algebra.lanes import load_lanes, split_lanes, store_lanes, transpose_lanes, with_lane
 from limberjack.engine.compile.compiled import OPTIONS
+from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.kernels.nodes.shared_frames import LARGE
+from limberjack.engine.model.build import build
 from tests.engine.random_systems import random_state, random_system
 
 
@@ -32,6 +35,27 @@ def _check(types: list[str], seed: int, parents: list[int | None] | None = None)
     # what shares a frame keeps the digits of small entries: the tip's own inertia beside that of the whole tree
     np.testing.assert_allclose(np.diag(M), np.diag(wanted), rtol=1e-9)
     return system.nv
+
+
+#: numbers beside a matrix, that nothing may overwrite
+_GUARD = np.arange(1.0, 33.0)
+
+
+@pytest.mark.parametrize("types", [("revolute",), ("prismatic", "revolute"), ("revolute", "spherical", "free")])
+@pytest.mark.parametrize("bodies", range(1, 18))
+def test_nothing_is_written_beside_a_matrix_of_any_small_size(bodies: int, types: tuple[str, ...]):
+    """A row's first block may begin in the rows before, but not before the matrix."""
+    rng = np.random.default_rng(bodies)
+    system = random_system([types[i % len(types)] for i in range(bodies)], rng, merge=False)
+    q, _ = random_state(system, rng)
+    nv, plant = system.nv, build(system)
+    room = np.concatenate([_GUARD, np.full(nv * nv, np.nan), _GUARD])
+    M = room[_GUARD.size : -_GUARD.size].reshape(nv, nv)
+    entries().mass_matrix(plant.ints, plant.floats, plant.new_work(), q, M)
+    np.testing.assert_array_equal(room[: _GUARD.size], _GUARD)
+    np.testing.assert_array_equal(room[-_GUARD.size :], _GUARD)
+    wanted = _columns(lj.Dynamics(system), q, nv)
+    np.testing.assert_allclose(M, wanted, rtol=0.0, atol=1e-12 * np.abs(wanted).max())
 
 
 @pytest.mark.parametrize("bodies", range(LARGE - 1, LARGE + 9))
