@@ -128,6 +128,18 @@ def test_counts_that_no_table_bears_out(refuse, count, place):
     assert refuse(ints) == "counts"
 
 
+def test_coordinates_follow_each_other_as_bodies_do(refuse):
+    """Kernels go through hinges until none with a quaternion follows, and then through coordinates alone."""
+    forged, _, _ = base()
+    topo = forged.sections["topo"]
+    bodies = np.flatnonzero(topo[:, layout.NV] > 0)
+    for place in ((bodies[-1], layout.QI), (bodies[-1], layout.VI), (bodies[1], layout.QI), (bodies[1], layout.VI)):
+        topo[place] -= 1
+        assert refuse(forged.ints) == "topology", place
+        topo[place] += 1
+    assert refuse(forged.ints) is None
+
+
 @pytest.mark.parametrize("count", [loops.C_SWITCHES, loops.C_DRIVES, loops.C_FORCED, loops.C_FORCE_ROWS])
 def test_counts_that_no_loop_bears_out(refuse, count):
     ints = plants()[4].ints.copy()

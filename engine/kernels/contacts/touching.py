@@ -148,7 +148,7 @@ def _predict(plant, work, q, v, h, share):
     for j in range(v.shape[0]):
         mean[j] = a[j]
     if share < 1.0:
-        accelerate_along_start(plant, v, mean)
+        accelerate_along_start(plant, q, v, mean)
     for j in range(v.shape[0]):
         ahead[j] = v[j] + h * mean[j]
         mean[j] = 0.5 * (v[j] + ahead[j])

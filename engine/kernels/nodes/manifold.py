@@ -41,6 +41,35 @@ from limberjack.engine.tables.plant import plant_view
 
 
 @kernel
+def is_flat(plant, q):
+    """Whether no hinge has a quaternion."""
+    return q.shape[0] == plant.dof.shape[0]
+
+
+@kernel
+def _turns_follow(plant, q, i, j):
+    """Whether a hinge from coordinate i and velocity j on has a quaternion.
+
+    If none has, each velocity from j on is the rate of the coordinate at the same place from i on.
+    """
+    return q.shape[0] - i > plant.dof.shape[0] - j
+
+
+@kernel
+def _has_quaternion(kind):
+    return kind == SPHERICAL or kind == FREE or kind == CUSTOM
+
+
+@kernel
+def next_place(topo):
+    """(coordinate, velocity) after those of a hinge."""
+    kind, i, j = topo[t.KIND], topo[t.QI], topo[t.VI] + topo[t.NV]
+    if _has_quaternion(kind):
+        return i + (4 if kind == SPHERICAL else 7), j
+    return i + topo[t.NV], j
+
+
+@kernel
 def _rotation_rate(sigma, w):
     """J_r⁻¹(sigma) ω to fourth order."""
     a = cross(sigma, w)
@@ -66,10 +95,11 @@ def _relative_motion(plant, topo, v):
 @kernel
 def chart_rates(plant, q, sigma, v, out):
     """d sigma/dt (nq,) at the coordinates q, which lie at sigma in the chart."""
-    for k in range(plant.topo.shape[0]):
+    i, j, k = 0, 0, 0
+    while _turns_follow(plant, q, i, j):
         topo = plant.topo[k]
         kind, i, j = topo[t.KIND], topo[t.QI], topo[t.VI]
-        if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
+        if _has_quaternion(kind):
             w, u = _relative_motion(plant, topo, v)
             store3(out, i, _rotation_rate(load3(sigma, i), w))
             out[i + 3] = 0.0
@@ -79,6 +109,10 @@ def chart_rates(plant, q, sigma, v, out):
         else:
             for c in range(topo[t.NV]):
                 out[i + c] = v[j + c]
+        i, j = next_place(topo)
+        k += 1
+    for c in range(v.shape[0] - j):
+        out[i + c] = v[j + c]
 
 
 @kernel
@@ -91,9 +125,9 @@ def _exponential(s):
 
 
 @kernel
-def _times_exponential(q0, i, s):
-    """The quaternion q0[i:i+4] times exp(s/2), brought back to unit length."""
-    w, x, y, z = _exponential(s)
+def _times(q0, i, turn):
+    """The quaternion q0[i:i+4] times a unit quaternion, brought back to unit length."""
+    w, x, y, z = turn
     a, b, c, d = q0[i], q0[i + 1], q0[i + 2], q0[i + 3]
     r = (
         a * w - b * x - c * y - d * z,
@@ -108,84 +142,118 @@ def _times_exponential(q0, i, s):
 @kernel
 def retract(plant, q0, sigma, out):
     """The coordinates at sigma in the chart around q0; out may be q0 itself."""
-    for k in range(plant.topo.shape[0]):
+    i, j, k = 0, 0, 0
+    while _turns_follow(plant, q0, i, j):
         topo = plant.topo[k]
         kind, i = topo[t.KIND], topo[t.QI]
-        if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
-            r = _times_exponential(q0, i, load3(sigma, i))
+        if _has_quaternion(kind):
+            r = _times(q0, i, _exponential(load3(sigma, i)))
             out[i], out[i + 1], out[i + 2], out[i + 3] = r
             if kind != SPHERICAL:
                 store3(out, i + 4, add(load3(q0, i + 4), load3(sigma, i + 4)))
         else:
             for c in range(topo[t.NV]):
                 out[i + c] = q0[i + c] + sigma[i + c]
+        i, j = next_place(topo)
+        k += 1
+    for c in range(i, q0.shape[0]):
+        out[c] = q0[c] + sigma[c]
 
 
 @kernel
 def _move_hinge(plant, topo, q0, v, h, out):
+    """q0 ⊕ h v of one hinge; returns the quaternion by which it turns, of those that have one."""
     kind, i, j = topo[t.KIND], topo[t.QI], topo[t.VI]
-    if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
+    turn = (1.0, 0.0, 0.0, 0.0)
+    if _has_quaternion(kind):
         w, u = _relative_motion(plant, topo, v)
         R = quaternion_matrix(q0[i], q0[i + 1], q0[i + 2], q0[i + 3])
-        r = _times_exponential(q0, i, scale(h, w))
-        out[i], out[i + 1], out[i + 2], out[i + 3] = r
+        turn = _exponential(scale(h, w))
+        out[i], out[i + 1], out[i + 2], out[i + 3] = _times(q0, i, turn)
         if kind != SPHERICAL:
             store3(out, i + 4, add_scaled(load3(q0, i + 4), h, rot(R, u)))
     else:
         for c in range(topo[t.NV]):
             out[i + c] = q0[i + c] + h * v[j + c]
+    return turn
+
+
+@kernel
+def _move_flat(q0, i, v, j, h, out):
+    """The same of all hinges from coordinate i and velocity j on, which have no quaternions."""
+    for c in range(v.shape[0] - j):
+        out[i + c] = q0[i + c] + h * v[j + c]
 
 
 @kernel
 def move(plant, q0, v, h, out):
     """q0 ⊕ h v, velocities as at q0; out may be q0 itself."""
-    for k in range(plant.topo.shape[0]):
+    i, j, k = 0, 0, 0
+    while _turns_follow(plant, q0, i, j):
         _move_hinge(plant, plant.topo[k], q0, v, h, out)
+        i, j = next_place(plant.topo[k])
+        k += 1
+    _move_flat(q0, i, v, j, h, out)
 
 
 @kernel
-def accelerate_along_start(plant, v, a):
+def accelerate_along_start(plant, q, v, a):
     """Of free hinges a becomes a + ω × v: the change of v in axes that do not turn, which are those of now."""
-    for k in range(plant.topo.shape[0]):
-        if plant.topo[k, t.KIND] == FREE:
-            j = plant.topo[k, t.VI]
+    i, j, k = 0, 0, 0
+    while _turns_follow(plant, q, i, j):
+        topo = plant.topo[k]
+        if topo[t.KIND] == FREE:
+            j = topo[t.VI]
             store3(a, j + 3, add_cross(load3(a, j + 3), load3(v, j), load3(v, j + 3)))
+        i, j = next_place(topo)
+        k += 1
 
 
 @kernel
 def accelerate_in_start(plant, sigma, v, a):
     """Of free hinges that lie at sigma in the chart a becomes the change of v in the axes of the chart's centre."""
-    for k in range(plant.topo.shape[0]):
-        if plant.topo[k, t.KIND] == FREE:
-            i, j = plant.topo[k, t.QI], plant.topo[k, t.VI]
+    i, j, k = 0, 0, 0
+    while _turns_follow(plant, sigma, i, j):
+        topo = plant.topo[k]
+        if topo[t.KIND] == FREE:
+            i, j = topo[t.QI], topo[t.VI]
             w, x, y, z = _exponential(load3(sigma, i))
             R = quaternion_matrix(w, x, y, z)
             store3(a, j + 3, rot(R, add_cross(load3(a, j + 3), load3(v, j), load3(v, j + 3))))
             store3(a, j, rot(R, load3(a, j)))
+        i, j = next_place(topo)
+        k += 1
 
 
 @kernel
 def turn_from_start(plant, sigma, v):
     """Velocities v of free hinges along the axes of the chart's centre turn to those at sigma."""
-    for k in range(plant.topo.shape[0]):
-        if plant.topo[k, t.KIND] == FREE:
-            i, j = plant.topo[k, t.QI], plant.topo[k, t.VI]
+    i, j, k = 0, 0, 0
+    while _turns_follow(plant, sigma, i, j):
+        topo = plant.topo[k]
+        if topo[t.KIND] == FREE:
+            i, j = topo[t.QI], topo[t.VI]
             w, x, y, z = _exponential(load3(sigma, i))
             R = quaternion_matrix(w, x, y, z)
             store3(v, j, unrot(R, load3(v, j)))
             store3(v, j + 3, unrot(R, load3(v, j + 3)))
+        i, j = next_place(topo)
+        k += 1
 
 
 @kernel
 def move_to_end(plant, q0, way, h, out, v):
     """q0 ⊕ h way, as `move`; linear velocities v of free hinges, along their axes at q0, turn with these."""
-    for k in range(plant.topo.shape[0]):
+    i, j, k = 0, 0, 0
+    while _turns_follow(plant, q0, i, j):
         topo = plant.topo[k]
-        _move_hinge(plant, topo, q0, way, h, out)
+        w, x, y, z = _move_hinge(plant, topo, q0, way, h, out)
         if topo[t.KIND] == FREE:
             j = topo[t.VI]
-            w, x, y, z = _exponential(scale(h, load3(way, j)))
             store3(v, j + 3, unrot(quaternion_matrix(w, x, y, z), load3(v, j + 3)))
+        i, j = next_place(topo)
+        k += 1
+    _move_flat(q0, i, way, j, h, out)
 
 
 @kernel
@@ -204,7 +272,7 @@ def coordinate_rates(plant, q, v, out):
     for k in range(plant.topo.shape[0]):
         topo = plant.topo[k]
         kind, i, j = topo[t.KIND], topo[t.QI], topo[t.VI]
-        if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
+        if _has_quaternion(kind):
             w, u = _relative_motion(plant, topo, v)
             a, b, c, d = q[i], q[i + 1], q[i + 2], q[i + 3]
             out[i] = -0.5 * (b * w[0] + c * w[1] + d * w[2])
@@ -233,7 +301,7 @@ def unit_quaternions(plant, q):
     """Bring the quaternions in q to unit length."""
     for k in range(plant.topo.shape[0]):
         kind = plant.topo[k, t.KIND]
-        if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
+        if _has_quaternion(kind):
             _unit_length(q, plant.topo[k, t.QI])
 
 

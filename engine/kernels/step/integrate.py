@@ -51,6 +51,7 @@ from limberjack.engine.kernels.nodes.manifold import (
     accelerate_along_start,
     accelerate_in_start,
     chart_rates,
+    is_flat,
     move_to_end,
     retract,
     turn_from_start,
@@ -105,10 +106,10 @@ def again_routine(ints, floats, vector, q, v, command, h, implicit):
     _accelerate(plant, work, q, v, command, h, implicit, True, work.vstage[_A])
 
 
-@routine(FLOATS, FLOATS)
-def straight_routine(ints, floats, vector, v, a):
+@routine(FLOATS, FLOATS, FLOATS)
+def straight_routine(ints, floats, vector, q, v, a):
     """`accelerate_along_start`; not inlined either."""
-    accelerate_along_start(plant_view(ints, floats), v, a)
+    accelerate_along_start(plant_view(ints, floats), q, v, a)
 
 
 @routine(FLOATS, FLOATS, FLOATS)
@@ -176,7 +177,7 @@ def _integrate(plant, work, q, v, command, left, h, integrator, touching):
     """
     staged, looped, near = integrator == RK4, plant.loops.loop_int.shape[0] > 0, False
     touches = 0
-    turning = not staged and q.shape[0] > v.shape[0]  # quaternions have one coordinate more than velocities
+    turning = not staged and not is_flat(plant, q)
     if staged:
         _begin_rk4(plant, work, q, v)
     for stage in range(4 if staged else 1):
@@ -201,7 +202,7 @@ def _integrate(plant, work, q, v, command, left, h, integrator, touching):
         _accelerate(plant, work, qs, vs, command, h, implicit, touching, work.vstage[_A + stage])
         if turning:
             ints, floats, vector = vectors(plant, work)
-            straight_routine(ints, floats, vector, v, work.vstage[_A])
+            straight_routine(ints, floats, vector, q, v, work.vstage[_A])
         if touching and stage == 0:
             for tries in range(MOST_TRIES + 1):
                 touches = touch(plant, work, qs, vs, h, 0.5 if staged else 1.0, tries)
@@ -210,14 +211,14 @@ def _integrate(plant, work, q, v, command, left, h, integrator, touching):
                 ints, floats, vector = vectors(plant, work)
                 again_routine(ints, floats, vector, qs, vs, command, h, implicit)
                 if turning:
-                    straight_routine(ints, floats, vector, v, work.vstage[_A])
+                    straight_routine(ints, floats, vector, q, v, work.vstage[_A])
             if touches > work.contacts.active.shape[0]:
                 return touches
             if touches > 0:
                 ints, floats, vector = vectors(plant, work)
                 again_routine(ints, floats, vector, qs, vs, command, h, implicit)
                 if turning:
-                    straight_routine(ints, floats, vector, v, work.vstage[_A])
+                    straight_routine(ints, floats, vector, q, v, work.vstage[_A])
         if touching and staged and touches > 0:
             ints, floats, vector = vectors(plant, work)
             from_start_routine(ints, floats, vector, work.qstage[_SIGMA], vs, work.vstage[_A + stage])
@@ -267,8 +268,21 @@ def touching_routine(ints, floats, vector, q, v, command, left, h, integrator):
 
 
 @kernel
+def _is_sound(q, v):
+    """Whether all velocities are within bounds and all coordinates finite. It has no branches, so it takes vectors."""
+    sound = 0
+    for j in range(v.shape[0]):
+        sound += 1 if abs(v[j]) <= FASTEST else 0
+    for i in range(q.shape[0]):
+        sound += 1 if q[i] - q[i] == 0.0 else 0
+    return sound == v.shape[0] + q.shape[0]
+
+
+@kernel
 def _health(q, v):
     """Status of a state and the first velocity j (as j) or coordinate i (as -1 - i) that is not finite or too fast."""
+    if _is_sound(q, v):
+        return OK, 0
     for j in range(v.shape[0]):
         if not (abs(v[j]) <= FASTEST):
             return (DIVERGED if abs(v[j]) > FASTEST and v[j] - v[j] == 0.0 else NOT_FINITE), j

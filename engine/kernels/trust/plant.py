@@ -13,6 +13,7 @@ from limberjack.engine.compile.compiled import FLOATS, INTS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.kernels.nodes.dispatch import has_modes
 from limberjack.engine.kernels.nodes.kinds import KINDS, by_kind, flag
+from limberjack.engine.kernels.nodes.manifold import next_place
 from limberjack.engine.kernels.sensors.outputs import REACTION, STRAIN_ENERGY
 from limberjack.engine.kernels.trust.contacts import trust_contacts
 from limberjack.engine.kernels.trust.flexible import trust_modal
@@ -100,15 +101,20 @@ def _link(c, plant, k):
 
 @kernel
 def _topo(c, plant):
+    """Bodies, parents first, and their coordinates and velocities in the same order, without gaps."""
+    i, j = 0, 0
     for k in range(c[t.C_BODIES]):
         body = plant.topo[k]
+        if body[t.QI] != i or body[t.VI] != j:
+            return False
         if not is_in(body[t.UP], 0, k + 1) or not _link(c, plant, k):  # parents first: no sweep runs in a cycle
             return False
         if not is_in(body[t.VEND], body[t.VI] + body[t.NV], c[t.C_V] + 1):
             return False
         if not is_member(plant, body[t.GROUP], body[t.MEMBER], lp.GI_BODY, lp.GI_BODIES, k):
             return False
-    return True
+        i, j = next_place(body)
+    return i == c[t.C_Q] and j == c[t.C_V]
 
 
 @kernel
