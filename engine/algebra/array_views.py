@@ -41,6 +41,12 @@ def vector_view(typingctx, a, start, size):
     return _view_signature(a, (start, size), 1)
 
 
+@intrinsic
+def real_view(typingctx, a, start, size):
+    """A (size,) view of float64 numbers in a contiguous int64 vector from element `start`."""
+    return _view_signature(a, (start, size), 1, real=True)
+
+
 def _opaque(builder: Any, number: Any) -> Any:
     """The same number, hidden from the optimiser, which then cannot see how it was computed.
 
@@ -55,13 +61,13 @@ def _opaque(builder: Any, number: Any) -> Any:
     return builder.asm(kind, "", "=r,0", [number], side_effect=False)
 
 
-def _view_signature(a: Any, arguments: tuple, ndim: int) -> tuple:
+def _view_signature(a: Any, arguments: tuple, ndim: int, real: bool = False) -> tuple:
     from llvmlite import ir
     from numba import types
     from numba.core import cgutils
     from numba.np import arrayobj
 
-    result = types.Array(a.dtype, ndim, "C")
+    result = types.Array(types.float64 if real else a.dtype, ndim, "C")
 
     def codegen(context, builder, signature, args):
         source = arrayobj.make_array(signature.args[0])(context, builder, args[0])
@@ -70,9 +76,10 @@ def _view_signature(a: Any, arguments: tuple, ndim: int) -> tuple:
         itemsize = ir.Constant(word, context.get_abi_sizeof(context.get_data_type(a.dtype)))
         shape = list(args[2:])
         strides = [builder.mul(shape[1], itemsize), itemsize] if ndim == 2 else [itemsize]
+        begin = cgutils.pointer_add(builder, source.data, builder.mul(_opaque(builder, args[1]), itemsize))
         arrayobj.populate_array(
             out,
-            data=cgutils.pointer_add(builder, source.data, builder.mul(_opaque(builder, args[1]), itemsize)),
+            data=builder.bitcast(begin, out.data.type),
             shape=shape,
             strides=strides,
             itemsize=itemsize,

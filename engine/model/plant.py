@@ -50,6 +50,9 @@ class Plant:
     def sections(self) -> dict[str, np.ndarray]:
         """Named views of every section, (rows, columns)."""
         views = split(self.ints, layout.int_sections(self.ints))
+        for table in layout.tables_of("ints"):
+            if table.real:
+                views[table.name] = views[table.name].view(np.float64)
         return views | split(self.floats, layout.float_sections(self.ints))
 
     @property

@@ -49,7 +49,7 @@ RIGID = 16
 MR_S = 0  # 3: what deformation adds to the first moment, kg·m
 MR_J = 3  # 6: and to the rotational inertia, kg·m²
 MR_BIAS = 9  # 6: force that holds the body's frame against the modes' rates, beyond that of a rigid body
-# then η (padded n), η̇ (padded n). What placing begins anew, and nodes add to: forces on the modes that are left without
+# then η (padded n), η̇ (padded n). Placing sets to zero, and nodes add to: forces on the modes that are left without
 # their own (padded n); μ (b, BLOCK), coupling [N; S] to the motion of the frame; D (n, padded n). What solving leaves,
 # for further right-hand sides: solved (n, LANES), L⁻¹ [μ* | ε | 0] of D = L L*, a row for each mode; factor (n,
 # padded n), L* with its diagonal inverted; inverse (padded n), inverted pivots; whole (6, LANES), sums of products of
@@ -65,8 +65,8 @@ FLEXIBLE = Family(
     ints=(
         Table("modal_int", "modal", MODAL_INT, within={MI_FULL: (0, 2), MI_CONDENSED: (0, 2)}),
         Table("attached_int", "attached", ATTACHED_INT, within={AN_MODAL: (0, "modal"), AN_CURVED: (0, 2)}),
+        Table("modal_table", "modal_table", field="table", real=True),
     ),
-    floats=(Table("modal_table", "modal_table", field="table"),),
 )
 
 

@@ -23,7 +23,7 @@ from limberjack.engine.tables.loops import C_SWITCHES, LOOPS, SWITCH
 from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 from limberjack.engine.tables.table import Family, Table, sections, sizes_of, view_of
 
-FORMAT_VERSION = 7
+FORMAT_VERSION = 8
 
 # ints[0:HEADER]: counts; those of the other families follow in the modules beside this one
 HEADER = 48

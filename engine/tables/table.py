@@ -14,7 +14,7 @@ from functools import cache
 from types import CodeType
 from typing import Any
 
-from limberjack.engine.algebra.array_views import BLOCK, LANES, Sections, matrix_view, padded, vector_view
+from limberjack.engine.algebra.array_views import BLOCK, LANES, Sections, matrix_view, padded, real_view, vector_view
 from limberjack.engine.compile.kernel import formula, kernel
 
 #: functions that expressions may use besides the counts
@@ -27,7 +27,8 @@ class Table:
 
     field : its name in views, if that is not the table's; within : column → (first, end), the range of its numbers as
     expressions in the counts, for columns that are indices or flags; seen : how many numbers a view shows, as a plain
-    vector, if the others are padding
+    vector, if the others are padding; real : whether a table of ints has float64 numbers. All worlds of a batch share
+    ints, so such numbers are no parameters, and each world need not load numbers of its own
     """
 
     name: str
@@ -36,6 +37,7 @@ class Table:
     field: str = ""
     seen: int | None = None
     within: Mapping[int, tuple[int, str | int]] = dataclass_field(default_factory=dict)
+    real: bool = False
 
     @property
     def shown(self) -> str:
@@ -49,6 +51,8 @@ class Table:
 
     def view(self, vector: str, at: str) -> str:
         """The call that makes its view."""
+        if self.real:
+            return f"real_view({vector}, {at}, {self.rows})"
         if self.columns is None or self.seen is not None:
             return f"vector_view({vector}, {at}, {self.rows if self.seen is None else self.seen})"
         return f"matrix_view({vector}, {at}, {self.rows}, {self.columns})"
@@ -115,7 +119,7 @@ def within_of(table: Table, view: str) -> list[str]:
 
 def function(head: str, lines: Sequence[str], **words: Any) -> Callable:
     """The function with this head, "name(arguments)", and body."""
-    scope = {**_WORDS, "vector_view": vector_view, "matrix_view": matrix_view, **words}
+    scope = {**_WORDS, "vector_view": vector_view, "matrix_view": matrix_view, "real_view": real_view, **words}
     exec("\n    ".join([f"def {head}:", *lines]), scope)
     made: Callable = scope[head.partition("(")[0]]
     return made

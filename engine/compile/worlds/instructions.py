@@ -106,11 +106,33 @@ class Instructions(Values):
         if address in self._spread:
             self._put(f"{each.result} = load {self._wide(kind)}, ptr {address}, align {8 * self.worlds}{each.notes}")
         elif each.result in self._varying:
-            one = self._new()
-            self._put(f"{one} = load {kind}, ptr {address}, align 8")
-            self._spread_out(each.result, one, kind)
+            self._load_shared(each.result, kind, address)
         else:
             self._put(f"{each.result} = load {kind}, ptr {address}, align 8{each.notes}")
+
+    def _load_shared(self, result: str, kind: str, address: str) -> None:
+        """Load a value that all worlds share. Processors spread single numbers while they load them."""
+        numbers, one = [], kind[1:-1].split(" x ")[-1] if lanes_of(kind) else kind
+        for i in range(lanes_of(kind) or 1):
+            place, number, spread = (self._new() for _ in range(3))
+            self._put(f"{place} = getelementptr {one}, ptr {address}, i64 {i}")
+            self._put(f"{number} = load {one}, ptr {place}, align 8")
+            self._spread_out(spread, number, one)
+            numbers.append(spread)
+        self._put(f"{result} = {self._joined(numbers, one)}")
+
+    def _joined(self, vectors: Sequence[str], kind: str) -> str:
+        """The expression of the vector of all numbers of vectors, a power of two of them, one for each world."""
+        length = self.worlds
+        while len(vectors) > 1:
+            pairs, vectors = list(zip(vectors[::2], vectors[1::2])), []
+            order, few = ", ".join(f"i32 {i}" for i in range(2 * length)), f"<{length} x {kind}>"
+            for first, second in pairs:
+                vectors.append(self._new())
+                both = f"{few} {first}, {few} {second}"
+                self._put(f"{vectors[-1]} = shufflevector {both}, <{2 * length} x i32> <{order}>")
+            length *= 2
+        return f"bitcast <{length} x {kind}> {vectors[0]} to <{length} x {kind}>"
 
     def _store(self, each: Instruction) -> None:
         kind, value, address = each.part["type"], each.part["a"], each.part["b"]
