@@ -1,8 +1,8 @@
 """Watchdogs: they detect conditions that must not last, and bring commands to a safe state.
 
-Each one checks before every step. A finding is an event "trip" with time and cause; when the cause has gone, and the
-watchdog is not latched, there is an event "recover". While tripped, it sets its commands again in each frame, after
-devices and the timeline have set theirs.
+The bench checks each one in every frame, before its steps. A finding is an event "trip" with time and cause; when the
+cause has gone, and the watchdog is not latched, there is an event "recover". While tripped, it sets its commands again
+in each frame, after devices and the timeline have set theirs.
 """
 
 from __future__ import annotations

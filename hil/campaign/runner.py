@@ -198,7 +198,7 @@ class _Work:
     rounding: float = 0.0
 
     def run(self, pool: Pool, left: Sequence[Job], workers: int) -> None:
-        """Make the first run alone: it compiles for all others, and shows whether they can be run at all.
+        """Make the first run alone: it shows whether the campaign can be run at all.
 
         If runs are stepped together, it is then repeated among a few others, and must give the same row.
         """
@@ -214,7 +214,7 @@ class _Work:
             self._keep(row)
 
     def _witness(self, pool: Pool, jobs: Sequence[Job]) -> int:
-        """Run jobs at once of which the first was run alone; returns how many others are done."""
+        """Run jobs together, the first of which also ran alone; returns how many others are done."""
         rows = {row.run: row for row in pool.rows(jobs, len(jobs))}
         first = rows.pop(jobs[0].run)
         self.one_by_one, self.rounding = difference(self.journal.rows[first.run], first)

@@ -13,7 +13,7 @@ from limberjack.hil.worlds.batchable import why_alone
 
 #: largest number of worlds of a batch: rows reach the disk, and progress shows, only when a batch has ended
 MOST_TOGETHER = 256
-#: number of worlds of the first batch, whose first row is compared with that of the same run by itself
+#: number of worlds beside the first run in the first batch, whose first row must be that of this run alone
 WITNESSES = 16
 #: largest relative difference of its numbers that counts as rounding
 ROUNDING = 1e-9
