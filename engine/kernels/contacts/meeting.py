@@ -171,7 +171,7 @@ def has_jumped(start, x, u, h, size):
 
 @kernel
 def _meet_closely(plant, work, i, first, second, h, margin):
-    """All touches of pair i, which may touch where they are nearer than the margin; those of rims and meshes that are
+    """All touches of pair i, which may touch where they are nearer than the margin; those of edges and meshes that are
     at another corner than at the start of the step of h begin."""
     pair = plant.contacts.pair_int[i]
     row_a = plant.contacts.collider_int[pair[t.PA_A], t.CO_ROW]
@@ -196,7 +196,7 @@ def _meet_closely(plant, work, i, first, second, h, margin):
         x = load3(row, t.ME_POINT)
         u = velocity_at(work, row_b, x)
         row[t.ME_NEAR] = 1.0
-        if other >= t.CYLINDER and has_jumped(load3(row, t.ME_FROM), x, u, h, size):
+        if (one == t.CAPSULE or other >= t.CYLINDER) and has_jumped(load3(row, t.ME_FROM), x, u, h, size):
             row[t.ME_BEGAN] = 0.0
         store3(row, t.ME_SPEED, sub(u, velocity_at(work, row_a, x)))
 
@@ -253,7 +253,6 @@ def _note_start_of(row):
     row[t.ME_BEGAN] = row[t.ME_NEAR]
     if row[t.ME_NEAR] > 0.0:
         row[t.ME_START] = row[t.ME_GAP]
-        row[t.ME_CAME] = dot(load3(row, t.ME_NORMAL), load3(row, t.ME_SPEED))
         store3(row, t.ME_FROM, load3(row, t.ME_POINT))
         store3(row, t.ME_ONCE, load3(row, t.ME_SPEED))
 

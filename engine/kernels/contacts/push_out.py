@@ -9,10 +9,11 @@ of m G, under which bodies rest. For these
 1. a first solution has a = 0: R, the force with which the touch bears what presses on it, without pushing
 2. the final one has a ≤ V, with a compliance ε A V / a that keeps what a depth bears, and
 
-    f ≤ 2 R + S + ½ m V² / L       L: size of the smaller shape; S keeps the speed, up to a, with which it comes out
+    f ≤ R + min(R, ½ m V / h) + S + ½ m V² / L
 
-R does no work, S adds no speed. The rest does ½ m V² at most on the way out of a shape, however deep, and wherever it
-is squeezed. Twice R lifts what presses on the touch, which is work against that.
+with L the size of the smaller shape, and S what keeps the speed, up to a, with which it comes out. R does no work, S
+adds no speed. The last term does ½ m V² at most on the way out of a shape, however deep, and wherever it is squeezed.
+The second lifts what presses on the touch, which is work against that; where R stops an impact, it is ½ m V² in a step.
 """
 
 from __future__ import annotations
@@ -51,8 +52,9 @@ def _let_push(plant, work, i, h):
     active, own = work.contacts.active[i], work.contacts.answer[3 * i, 3 * i]
     size, slower = size_of(plant, plant.contacts.pair_int[int(active[t.AC_PAIR])]), PUSH / active[t.AC_PUSH]
     aim, met = min(PUSH, active[t.AC_PUSH]), work.contacts.met[int(active[t.AC_TOUCH])]
-    lost = min(aim, met[t.ME_CAME]) - max(0.0, work.contacts.speed[3 * i]) if met[t.ME_BEGAN] > 0.0 else 0.0
-    active[t.AC_MOST] = 2.0 * active[t.AC_FORCE] + (max(0.0, lost) + 0.5 * h * PUSH * PUSH / size) / own
+    lost = min(aim, active[t.AC_CAME]) - max(0.0, work.contacts.speed[3 * i]) if met[t.ME_BEGAN] > 0.0 else 0.0
+    bears = active[t.AC_FORCE]
+    active[t.AC_MOST] = bears + min(bears, 0.5 * PUSH / own) + (max(0.0, lost) + 0.5 * h * PUSH * PUSH / size) / own
     if slower < 1.0:
         active[t.AC_SOFT] *= slower
     active[t.AC_AIM] = max(active[t.AC_AIM], aim)

@@ -50,6 +50,9 @@ _A, _NEXT, _MEAN, _THERE = 0, V_PASS, V_PASS + 1, Q_PASS
 #: work over stiffness of at most so much is none: a force that returns what rounding left of it would get ever smaller,
 #: until numbers end, m^(p + 1)
 _NO_WORK = 1e-40
+#: a normal force that is more than twice that of the step before, and would alone change the speed of its touch by so
+#: much more, is a jolt, as of an impact elsewhere, m/s
+_JOLT = 0.1
 
 
 @kernel
@@ -94,7 +97,8 @@ def keep_touches(plant, ints, work, state):
 
 @kernel
 def hold_touches(plant, work):
-    """Hold only the forces of touches that have acted for more than one step: an impact must not act twice."""
+    """Hold only the forces of touches that have acted for more than one step since their last jolt: an impact must not
+    act twice, neither at its own touch nor at those that pass it on."""
     for i in range(plant.contacts.pair_int.shape[0]):
         pair = plant.contacts.pair_int[i]
         if work.contacts.awake[i, t.AW_LIVE] > 0.0:
@@ -165,7 +169,7 @@ def _predict(plant, work, q, v, h, share):
 
 
 @kernel
-def _rebound(met, free, e, h, share):
+def _rebound(gap, free, came, e, h, share):
     """The speed u' at which a nearly rigid touch parts at the end of the step, which leaves e² of its energy.
 
     In free flight with du/dt = c the integrator keeps E = (u + (s - ½) c h)² - 2 c g, where gaps g move along the mean
@@ -173,8 +177,8 @@ def _rebound(met, free, e, h, share):
     gap g + s h (u' - u). Without c that is u' = -e u, with which a bouncing ball would gain the energy of its fall in
     the step at every bounce.
     """
-    c = (free - met[t.ME_CAME]) / h if met[t.ME_BEGAN] > 0.0 else 0.0
-    gap, ahead = met[t.ME_GAP], free + (share - 0.5) * c * h
+    c = (free - came) / h
+    ahead = free + (share - 0.5) * c * h
     before = ahead * ahead - 2.0 * c * gap
     rest = share * (1.0 - share) * c * c * h * h + e * e * before + 2.0 * c * (gap - h * share * free)
     return 0.5 * c * h + math.sqrt(rest) if rest > 0.0 else 0.0
@@ -185,10 +189,9 @@ def _take_stored(work, active, law, h):
     """How much work the normal force of a compliant touch may return: what it took up, or where that is not known, what
     its law stores as deep as it is at the start of the step."""
     met, known = work.contacts.met[int(active[t.AC_TOUCH])], work.contacts.touch[int(active[t.AC_TOUCH])]
-    began, held = met[t.ME_BEGAN] > 0.0, known[t.TO_STORED]
+    held = known[t.TO_STORED]
     if held < 0.0:
-        held = stored(law, -met[t.ME_START]) if began else 0.0
-    active[t.AC_CAME] = dot(load3(active, t.AC_BASIS), load3(met, t.ME_ONCE)) if began else active[t.AC_FREE]
+        held = stored(law, -met[t.ME_START]) if met[t.ME_BEGAN] > 0.0 else 0.0
     active[t.AC_STORED] = 2.0 * law[t.K_STIFFNESS] * held / h
 
 
@@ -208,15 +211,16 @@ def _prepare(plant, work, i, n, h, share):
     unbound(active)
     if active[t.AC_TURNS] > 0.0:
         return
-    law = plant.contacts.contact[law_of(plant, work, i)]
-    gap, free, own = work.contacts.met[j, t.ME_GAP], active[t.AC_FREE], work.contacts.answer[3 * i, 3 * i]
+    law, met = plant.contacts.contact[law_of(plant, work, i)], work.contacts.met[j]
+    gap, free, own = met[t.ME_GAP], active[t.AC_FREE], work.contacts.answer[3 * i, 3 * i]
+    came = dot(load3(active, t.AC_BASIS), load3(met, t.ME_ONCE)) if met[t.ME_BEGAN] > 0.0 else free
+    active[t.AC_CAME] = came
     if law[t.K_STIFFNESS] > 0.0:
         z = h * own * stiffness(law, max(0.0, -gap))
         full = z * z / (1.0 + z * z)
         active[t.AC_SHARE], active[t.AC_MOVE] = 1.0 - share + share * full, h * (share + (1.0 - share) * full)
         _take_stored(work, active, law, h)
         return
-    met = work.contacts.met[j]
     start = met[t.ME_START] if met[t.ME_BEGAN] > 0.0 else gap - h * free
     A = work.contacts.answer
     across = A[3 * i + 1, 3 * i + 1] + A[3 * i + 2, 3 * i + 2]
@@ -226,7 +230,7 @@ def _prepare(plant, work, i, n, h, share):
         hold(active, -start, h)
     e = law[t.K_RESTITUTION]
     if e > 0.0 and free < 0.0 and gap < 0.0 and work.contacts.touch[j, t.TO_LAW] == 0.0:
-        rebound = _rebound(met, free, e, h, share)
+        rebound = _rebound(gap, free, came, e, h, share)
         if n == 1:  # there is no touch beside it for which it would have to be soft
             rebound += SOFT * (rebound - free)
         active[t.AC_AIM] = max(active[t.AC_AIM], rebound)
@@ -250,6 +254,14 @@ def _along(active):
 
 
 @kernel
+def _steps(active, known, own):
+    """For how many steps a touch has acted, counted from the last jolt; own: its answer to its own force."""
+    before, force = known[t.TO_LAW], active[t.AC_FORCE]
+    jolted = force > 2.0 * before and own * (force - before) > _JOLT
+    return 1.0 if jolted else active[t.AC_STEPS] + 1.0
+
+
+@kernel
 def _keep(plant, work, i, h, share):
     """Forces of block i, and their law at the end of the step, for the next one; or its moments."""
     active = work.contacts.active[i]
@@ -258,14 +270,14 @@ def _keep(plant, work, i, h, share):
     if active[t.AC_TURNS] > 0.0:
         store3(known, t.TO_MOMENT, _along(active) if known[t.TO_ACTS] > 0.0 else ZERO)
         return
-    law = plant.contacts.contact[law_of(plant, work, i)]
-    depth = depth_at(active, met[t.ME_GAP], speed)
+    law, own = plant.contacts.contact[law_of(plant, work, i)], work.contacts.answer[3 * i, 3 * i]
+    depth, steps = depth_at(active, met[t.ME_GAP], speed), _steps(active, known, own)
     known[t.TO_LAW] = active[t.AC_FORCE]
     if law[t.K_STIFFNESS] > 0.0:
         known[t.TO_LAW] = law_force(law, depth, speed)
         _keep_stored(known, active, law, speed, h)
     acts = not active[t.AC_FORCE] <= 0.0  # one at NaN too, so that the step fails
-    known[t.TO_GAP], known[t.TO_ACTS] = -depth, active[t.AC_STEPS] + 1.0 if acts else 0.0
+    known[t.TO_GAP], known[t.TO_ACTS] = -depth, steps if acts else 0.0
     store3(known, t.TO_FORCE, _along(active) if acts else ZERO)
     store3(known, t.TO_MOMENT, ZERO)
     if acts:  # the rest stays as it was in the last step with a force, which the State has as well
