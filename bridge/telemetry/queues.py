@@ -188,7 +188,7 @@ class Feed:
         return 0.0 if since is None else time.monotonic() - since
 
     def end(self) -> None:
-        """Make the thread hand over what waits, close the outlet and end."""
+        """Make the thread hand over what waits, close the outlet and end; an outlet that only fails gets no more."""
         with self._lock:
             self._closing.set()
             self._ring()
@@ -221,6 +221,9 @@ class Feed:
             while not (self._samples or self._notices or self._dictionary or self._closing.is_set()):
                 self._wait()
             self._free = False
+            if self._closing.is_set() and self._failed >= _FAILURES_IN_A_ROW:
+                self._give_up()
+                return None
             if self._dictionary is not None:
                 taken, self._dictionary = self._dictionary, None
                 return taken
@@ -233,6 +236,13 @@ class Feed:
             if lost:
                 sample = replace(sample, gap=sample.gap + lost)
             return sample if self._take_many is None else [sample, *self._more()]
+
+    def _give_up(self) -> None:
+        """Drop what waits for an outlet that only fails: at the end nobody opens it again."""
+        while self._samples:
+            self._forget(self._samples.popleft()[1])
+        self.counts.notices_dropped += len(self._notices)
+        self._notices.clear()
 
     def _more(self) -> Iterator[Sample]:
         """All further samples that came before the next notice."""
@@ -273,7 +283,7 @@ class Feed:
         if self._failed == 1 and now - self._notified_at >= _QUIET_S:
             self._notified_at = now
             self._explain("failed", error)
-        if self._failed >= _FAILURES_IN_A_ROW:
+        if self._failed >= _FAILURES_IN_A_ROW and not self._closing.is_set():
             self._notify(
                 2, f"outlet {self.outlet.name} failed {self._failed} times in a row; it is closed and opened again."
             )

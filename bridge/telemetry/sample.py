@@ -61,7 +61,8 @@ class Outlet(Protocol):
     `open` binds or connects and raises what a user can fix; after it the gateway calls `sample` and `notice` on the
     outlet's own thread, in order.
 
-    Five attributes, which an outlet need not have, save the machine a change of threads for each sample:
+    An outlet may have an attribute `finished`: True once nobody can read it any more. `limberjack gateway` ends when
+    all its outlets have finished. Five more, optional too, save the machine a change of threads for each sample:
     prompt : True: `sample` only puts the sample aside, in a microsecond, and may be called on the source's thread
     sends : True: `sample` takes some microseconds more, but never waits, and may be called there as well
     patience_s : samples may wait so long, to be handed over many at once

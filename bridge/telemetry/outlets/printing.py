@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
+import os
 import sys
 from typing import TextIO
 
@@ -18,6 +20,7 @@ class PrintOutlet:
     """Tab-separated text: a header line, then one line a sample. A gap is an empty line.
 
     patterns : of identifiers ("q.*"); time is always there
+    finished : True once the reader of `out` has ended, as `head` does; from then on nothing is written
     """
 
     name = "print"
@@ -26,6 +29,7 @@ class PrintOutlet:
         self.patterns = patterns
         self._out, self._messages = out or sys.stdout, messages or sys.stderr
         self._places: list[int] = []
+        self.finished = False
 
     def open(self, dictionary: Dictionary) -> None:
         """Find the quantities and write the header. ArgumentError for a pattern that none fits."""
@@ -43,13 +47,27 @@ class PrintOutlet:
         self._write([repr(value) for value in sample.vector[self._places].tolist()])
 
     def notice(self, notice: Notice) -> None:
-        print(f"t = {notice.time:.6g} s: {_SEVERITIES[notice.severity]}{notice.text}", file=self._messages, flush=True)
+        text = f"t = {notice.time:.6g} s: {_SEVERITIES[notice.severity]}{notice.text}"
+        with contextlib.suppress(BrokenPipeError):
+            print(text, file=self._messages, flush=True)
 
     def close(self) -> None:
-        self._out.flush()
+        if not self.finished:
+            self._out.flush()
 
     def _write(self, cells: list[str]) -> None:
-        print("\t".join(cells), file=self._out, flush=True)
+        if self.finished:
+            return
+        try:
+            print("\t".join(cells), file=self._out, flush=True)
+        except BrokenPipeError:
+            self._finish()
+
+    def _finish(self) -> None:
+        """Write no more; what is left in the buffer goes nowhere, so that Python can flush it at its end."""
+        self.finished = True
+        with contextlib.suppress(OSError), open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), self._out.fileno())
 
 
 def make(text: str, context: Context) -> PrintOutlet:

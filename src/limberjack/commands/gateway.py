@@ -16,6 +16,7 @@ from limberjack.bridge.telemetry.config import GatewaySpec, load_config
 from limberjack.bridge.telemetry.gateway import Gateway
 from limberjack.bridge.telemetry.history.home import Home
 from limberjack.bridge.telemetry.outlets.registry import KINDS, Context, Kind, kind_of
+from limberjack.bridge.telemetry.sample import Outlet
 from limberjack.engine.common.errors import ArgumentError
 
 
@@ -31,7 +32,7 @@ class Wanted:
 
 
 def gateway(options: argparse.Namespace) -> None:
-    """Run a gateway until SIGINT or SIGTERM."""
+    """Run a gateway until SIGINT or SIGTERM, or until the reader of its only outlet, its standard output, ends."""
     spec = GatewaySpec(limberjack_gateway=1) if options.config is None else load_config(options.config)
     folder = Path() if options.config is None else options.config.parent
     wanted = [*_from_options(options), *_from_file(spec, folder, options.config)]
@@ -51,8 +52,11 @@ def run_gateway(
     with_history: bool,
     ready: Callable[[], None] = lambda: None,
 ) -> None:
-    """Connect, open the outlets, print them, and run until asked to stop. ready : called when the engine has
-    answered"""
+    """Connect, open the outlets, print them, and run until asked to stop, or until nobody reads any outlet.
+
+    ready : called when the engine has answered
+    """
+    outlets: list[Outlet] = []
     try:
         session = telemetry.connect(wait_s)
         ready()
@@ -60,11 +64,12 @@ def run_gateway(
             _ = telemetry.history
         for each in wanted:
             context = Context(telemetry, each.settings, each.folder)
-            telemetry.add(each.kind.make(each.text, context), rate_hz=each.rate_hz)
+            outlets.append(each.kind.make(each.text, context))
+            telemetry.add(outlets[-1], rate_hz=each.rate_hz)
         message = f"gateway of '{session.system.name}' at {telemetry.endpoint}, {len(session.dictionary)} quantities"
         print(f"{message}; Ctrl-C ends it", file=sys.stderr, flush=True)
         telemetry.start()
-        until_stopped()
+        until_stopped(lambda: not with_history and all(getattr(each, "finished", False) for each in outlets))
     finally:
         telemetry.stop()
 
@@ -119,10 +124,10 @@ def _from_file(spec: GatewaySpec, folder: Path, file: Path) -> Iterator[Wanted]:
         yield Wanted(kind, each.to, folder, each.rate_hz, each.options)
 
 
-def until_stopped() -> None:
-    """Wait for SIGINT or SIGTERM."""
+def until_stopped(finished: Callable[[], bool] = lambda: False) -> None:
+    """Wait for SIGINT or SIGTERM, or until there is nothing left to do, which is looked at once a second."""
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
-    while not ended.wait(1.0):
+    while not (ended.wait(1.0) or finished()):
         pass

@@ -330,8 +330,36 @@ def test_an_outlet_that_opens_but_never_works_is_opened_less_and_less_often(monk
     feed.start(None)
     for k in range(50):
         feed.offer_sample(sample(k))
+    until(lambda: len(pauses) == 10, "the outlet is not opened again")
     assert feed.close(5.0)
     assert pauses == [0.001 * 2**k for k in range(10)]
+
+
+@pytest.mark.parametrize("opens", [True, False])
+def test_an_outlet_that_only_fails_gets_no_more_at_the_end(opens):
+    """It fails while its queue drains, or it cannot be opened and its queue is full by the end."""
+    recorder, reported = Recorder(), []
+    feed = Feed(recorder, lambda severity, text: reported.append(text))
+    feed.start(None)
+    recorder.fails = True
+    if opens:
+        recorder.go_on.clear()
+        feed.offer_sample(sample(0))
+        until(lambda: feed.busy_s() > 0.0, "the outlet does not work")
+    else:
+        recorder.open = recorder.sample  # type: ignore[method-assign, assignment]
+        for k in range(5):
+            feed.offer_sample(sample(k))
+        until(lambda: feed.counts.failures == 5, "the outlet does not fail")
+    for k in range(5, 1005):
+        feed.offer_sample(sample(k))
+    feed.end()
+    recorder.go_on.set()
+    assert feed.close(5.0)
+    assert len(reported) == (1 if opens else 2)
+    assert feed.counts.failures == 5
+    assert feed.counts.dropped == (996 if opens else 1000)
+    assert feed.waiting == 0
 
 
 def test_an_outlet_that_is_added_while_the_model_changes():

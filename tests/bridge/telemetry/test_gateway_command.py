@@ -60,6 +60,28 @@ def test_a_gateway_of_a_file(arm, endpoint, tmp_path):
     history.close()
 
 
+@pytest.mark.parametrize("others", [[], ["--history", "past.db"]])
+def test_the_reader_of_standard_output_ends(arm, endpoint, tmp_path, others):
+    """As `limberjack gateway … | head -3`: alone it ends without a word, beside another outlet it goes on."""
+    command = [sys.executable, "-m", "limberjack", "gateway", endpoint, "--print", "q.*", "--wait", "20", *others]
+    with engine(arm, endpoint):
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+        assert child.stdout is not None
+        for _ in range(3):
+            child.stdout.readline()
+        child.stdout.close()
+        if others:
+            with pytest.raises(subprocess.TimeoutExpired):
+                child.wait(3.0)
+            child.send_signal(signal.SIGTERM)
+        assert child.wait(WAIT_S) == 0
+        assert child.stderr is not None
+        lines = child.stderr.read().splitlines()
+        child.stderr.close()
+    assert "Ctrl-C ends it" in lines[0]
+    assert not [line for line in lines[1:] if "engine.overrun_share" not in line]  # of a busy machine
+
+
 def test_the_file_is_checked(tmp_path):
     path = tmp_path / "gateway.yaml"
     path.write_text(FILE)
