@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import re
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from limberjack.cli import main
 
@@ -44,6 +46,27 @@ def test_info_counts_redundant_rows_by_force_once(capsys):
     out = output_of(capsys, str(EXAMPLES / "dual_arm_grasp.yaml"))
     assert "its group of 26 velocities and 12 rows is large 6 closed" in out
     assert "degrees of freedom: 14 (26 velocities in the tree, 12 taken by constraint forces at the start)" in out
+
+
+def test_names_are_whole_on_a_narrow_terminal(monkeypatch):
+    """Columns of zeros and dashes make room; the lists of an aggregated node are wrapped between names."""
+    shown = io.StringIO()
+    console = Console(markup=False, file=shown, width=80, color_system=None)
+    monkeypatch.setattr("limberjack.commands.info.open_console", lambda: console)
+    assert main(["info", str(EXAMPLES / "stewart_platform.yaml")]) == 0
+    out = shown.getvalue()
+    assert all(len(line.rstrip()) <= 80 for line in out.splitlines())
+    words = re.split(r"[ ,\n]+", out)
+    for name in (
+        *(f"foot_{i}.angle{j}" for i in range(1, 7) for j in (1, 2)),
+        *(f"strut_{i}.torque" for i in range(1, 7)),
+    ):
+        assert name in words, name
+    assert words.count("platform.wx") == 2  # the velocity, and one of the independent ones
+    assert "armature" in out
+    assert "stiffness" not in out
+    assert "-0.15 … 0.15" in out
+    assert "    independent: platform.wx, platform.wy," in out
 
 
 def test_info_of_a_tree_speaks_of_no_loops(capsys):

@@ -154,7 +154,7 @@ def _modes(hinge: Hinge) -> str:
 
 def _coordinates(system: System) -> Table:
     heads = "name", "hinge", "limits", "stiffness", "damping", "friction", "armature"
-    table = new_table("velocities", *heads, folding=(0,))
+    table = new_table("velocities", *heads, folding=(0,), sparing=(2, 3, 4, 5, 6))
     for body in system.bodies:
         for i, name in enumerate(body.hinge.velocity_names):
             dof = body.hinge.dofs[i] if body.hinge.dofs else Dof()
@@ -174,7 +174,7 @@ def _limits(dof: Dof) -> str:
 
 def _actuators(system: System) -> Table:
     heads = "name", "drives", "mode", "kp", "kd", "limit", "largest rate", "commands"
-    table = new_table("actuators", *heads, folding=(0, 1, 2, 7))
+    table = new_table("actuators", *heads, folding=(0, 1, 2, 7), sparing=(3, 4, 5, 6))
     for a in system.actuators:
         numbers = ("-" if math.isinf(x) else f"{x:g}" for x in (a.kp, a.kd, a.limit, a.max_rate))
         mode = f"{a.mode}, motor" if a.motor is not None else a.mode

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
+from rich.text import Text
 
-from limberjack.commands.tables import new_table
+from limberjack.commands.tables import FittingTable, new_table
 from limberjack.engine.model.frames import assemble
 from limberjack.engine.model.loops.freedom import freedoms
 from limberjack.engine.model.loops.plan import LoopPlan, Plan, plan
@@ -30,8 +32,22 @@ def print_loops(console: Console, made: Plan) -> None:
     """Print tables of loops and groups, and the number of degrees of freedom."""
     console.print(_loops(made))
     if made.groups:
-        console.print(_groups(made))
+        table = _groups(made)
+        if table.fits(console):
+            console.print(table)
+        else:
+            _print_narrow(console, table)
     console.print(_freedoms(made))
+
+
+def _print_narrow(console: Console, table: FittingTable) -> None:
+    """Print each row of a table as a line of each cell, with its head, wrapped at the width."""
+    console.print(str(table.title), style="italic")
+    for row in zip(*(column.cells for column in table.columns), strict=True):
+        for column, cell in zip(table.columns, row, strict=True):
+            line = Text(f"{column.header}: {cell}")
+            first = column is table.columns[0]
+            console.print(Padding(line, (0, 0, 0, 2 if first else 4)))
 
 
 def _freedoms(made: Plan) -> str:
@@ -81,11 +97,9 @@ def _state(loop: Loop) -> str:
     return ", ".join(words + [f"reach {loop.reach:g} m"] * math.isfinite(loop.reach))
 
 
-def _groups(made: Plan) -> Table:
+def _groups(made: Plan) -> FittingTable:
     lists = "bodies", "independent", "dependent"
-    table = new_table("aggregated nodes", "group", "carried by", "velocities", "rows", *lists)
-    for column in table.columns[-len(lists) :]:
-        column.no_wrap = False
+    table = new_table("aggregated nodes", "group", "carried by", "velocities", "rows", *lists, folding=(4, 5, 6))
     links, names = made.tree.frames.links, made.system.velocity_names
     for number, group in enumerate(made.groups, start=1):
         bodies = ", ".join(links[row - 1].body.name for row in group.bodies)
