@@ -6,12 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from limberjack.bridge.endpoints import DEFAULT_ENDPOINT
 from limberjack.commands.parsing import command, load_arguments, load_options
-
-
-def _engine_options(parser: Any, count: str | None = None) -> None:
-    parser.add_argument("engine", nargs=count, metavar="ENGINE", help="address of the engine, as tcp://127.0.0.1:5555")
-    _key_options(parser)
 
 
 def _curve_options(parser: Any) -> None:
@@ -41,7 +37,8 @@ def _gateway(commands: Any) -> None:
 
     text = "send the telemetry of a running engine to consoles and tools; see docs/how-to/telemetry.md"
     parser = command(commands, "gateway", work, text)
-    _engine_options(parser, "?")
+    parser.add_argument("engine", nargs="?", metavar="ENGINE", help="address of the engine, as tcp://127.0.0.1:5555")
+    _key_options(parser)
     parser.set_defaults(key_name=None)
     parser.add_argument("--config", type=Path, metavar="FILE", help="engine, history, rules and outlets from a file")
     _history_option(parser)
@@ -61,7 +58,9 @@ def _monitor(commands: Any) -> None:
 
     text = "a running engine on the terminal: live values, sparklines, alarms, events; one table on a pipe"
     parser = command(commands, "monitor", work, text)
-    _engine_options(parser)
+    address = f"address of the engine (default: {DEFAULT_ENDPOINT})"
+    parser.add_argument("engine", nargs="?", default=DEFAULT_ENDPOINT, metavar="ENGINE", help=address)
+    _key_options(parser)
     text = "quantities to show, as 'q.*' (repeatable; default: all)"
     parser.add_argument("--show", action="append", metavar="PATTERN", help=text)
     parser.add_argument("--rate", type=float, default=10.0, metavar="HZ", help="pictures a second (default: 10)")

@@ -222,6 +222,12 @@ def test_table_of_a_running_engine_on_a_pipe(engine, capsys):
     assert "no quantity of 'space_manipulator' fits z*" in capsys.readouterr().err
 
 
+def test_monitor_looks_where_limberjack_run_serves(engine, capsys, monkeypatch):
+    monkeypatch.setattr("limberjack.commands.telemetry_commands.DEFAULT_ENDPOINT", engine)
+    assert cli.main(["monitor", "--once", "--show", "q.*"]) == 0
+    assert f"space_manipulator  {engine}" in capsys.readouterr().out
+
+
 def test_monitor_without_an_engine_says_how_to_start_one(capsys):
     assert cli.main(["monitor", "ipc:///tmp/lj-no-engine"]) == 3
     assert "limberjack run MODEL" in capsys.readouterr().err
