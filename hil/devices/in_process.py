@@ -17,6 +17,7 @@ import numpy as np
 
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
+from limberjack.engine.common.nearest import nearest
 from limberjack.hil.devices.device import Link, Wiring
 from limberjack.hil.errors import ControllerError
 
@@ -153,9 +154,22 @@ def _check_options(factory: Factory, function: str, options: Mapping[str, Any]) 
     try:
         signature.bind(None, **options)
     except TypeError as error:
+        _refuse_unknown(signature, function, options)
         raise ArgumentError(
             f"{function}{signature} is called with the wiring and the options, and {error}; correct the options."
         ) from None
+
+
+def _refuse_unknown(signature: inspect.Signature, function: str, options: Mapping[str, Any]) -> None:
+    """Raise ArgumentError for the first option that is no parameter after the wiring."""
+    known = [each.name for each in list(signature.parameters.values())[1:]]
+    unknown = next((name for name in options if name not in known), None)
+    if unknown is None:
+        return
+    near = nearest(unknown, known)
+    takes = f"it takes {arguments.shorten(known)}" if known else "it takes none; leave them out"
+    hint = f"did you mean '{near[0]}'?" if near else f"{takes}."
+    raise ArgumentError(f"options of function '{function}': unknown '{unknown:.100}', {hint}")
 
 
 def _module(name: str, folder: Path) -> ModuleType:

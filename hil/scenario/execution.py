@@ -105,11 +105,22 @@ def ending_of(scenario: Scenario, outcome: Outcome, programs: Programs, devices:
     text += f": {outcome.text}" if outcome.text else ""
     by = " by a watchdog" if programs.lost and expected == "tripped" else ""
     text += "" if passed else f" (expected: {expected}{by}){programs.last_lines()}"
+    text += _never_began(scenario, outcome) if outcome.reason == "completed" else ""
     text += "".join(f"; {_refused(mounted)}" for mounted in devices if mounted.device.link.refused())
     time = outcome.log.events[-1].time if outcome.log.events else float("nan")
     machine = outcome.error is not None and exit_code_of(outcome.error) == ExitCode.MACHINE
     aborted = outcome.reason in ("aborted", "stopped")
     return Verdict("end of the run", passed, text, time=time, machine=machine, aborted=aborted)
+
+
+def _never_began(scenario: Scenario, outcome: Outcome) -> str:
+    """Which faults nobody began: neither the timeline nor a client."""
+    begun = {event.source for event in outcome.log.events if event.kind == "fault"}
+    unused = [f"'{fault.name}'" for fault in scenario.spec.faults if fault.name not in begun]
+    if not unused or outcome.log.dropped:
+        return ""
+    what = f"fault {unused[0]}" if len(unused) == 1 else f"faults {', '.join(unused)}"
+    return f"; {what} never began: the timeline begins a fault with an entry 'fault: NAME'"
 
 
 def _refused(mounted: BenchDevice) -> str:

@@ -113,7 +113,15 @@ def test_the_schema_knows_the_examples():
         ),
         (
             "devices:\n  - {name: d, uri: 'python:textwrap:dedent', options: {kpp: 1}, commands: [swing]}",
-            r"test\.yaml:7, devices\[0\]\.uri: dedent\(.*\) is called with the wiring and the options, and .*'kpp'",
+            r"test\.yaml:7, devices\[0\]\.uri: options of function 'dedent': unknown 'kpp', it takes none; leave",
+        ),
+        (
+            "devices:\n  - {name: d, uri: 'python:textwrap:shorten', options: {widht: 1}, commands: [swing]}",
+            r"devices\[0\]\.uri: options of function 'shorten': unknown 'widht', did you mean 'width'\?",
+        ),
+        (
+            "devices:\n  - {name: d, uri: 'python:textwrap:indent', commands: [swing]}",
+            r"devices\[0\]\.uri: indent\(.*\) is called with the wiring and the options, and missing.*'prefix'",
         ),
         ("devices:\n  - {name: d, uri: 'pigeon://coop'}", r"devices\[0\]\.uri: .*no device has the scheme 'pigeon'"),
         (

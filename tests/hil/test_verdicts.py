@@ -151,3 +151,12 @@ def test_what_a_run_that_ended_at_10_s_of_20_s_decides(criterion, word):
     found = verdict(criterion, log, duration=20.0, meant=False)
     assert found.word == word, found.text
     assert found.text.startswith("the run ended at 10 s, before ") == found.undecided
+
+
+@pytest.mark.parametrize("begins", [False, True])
+def test_a_fault_that_never_began_is_named(folder, begins):
+    text = "faults:\n  - {name: reversal, type: reversed, commands: [swing]}\n"
+    timeline = "timeline:\n  - {at: 0.1, fault: reversal}\n" if begins else ""
+    ending = run_scenario(write(folder, text + timeline)).criteria[0]
+    assert ending.passed
+    assert ("fault 'reversal' never began: the timeline begins" in ending.text) == (not begins)
