@@ -57,6 +57,7 @@ from limberjack.engine.kernels.nodes.manifold import (
     turn_from_start,
 )
 from limberjack.engine.kernels.sensors.instruments import take_samples
+from limberjack.engine.kernels.step.state_validity import health
 from limberjack.engine.tables.drives import MO_Q, MO_V
 from limberjack.engine.tables.loops import AFRESH, HELD
 from limberjack.engine.tables.plant import (
@@ -71,7 +72,7 @@ from limberjack.engine.tables.plant import (
     vectors,
     work_view,
 )
-from limberjack.engine.tables.reports import CROWDED, DIVERGED, FASTEST, IMPLICIT, LOOP_OPEN, NOT_FINITE, OK, RK4
+from limberjack.engine.tables.reports import CROWDED, IMPLICIT, LOOP_OPEN, OK, RK4
 
 #: how often an implicit step of a model with contacts is solved at most, until friction on hinges fits
 MOST_PASSES = 20
@@ -268,31 +269,6 @@ def touching_routine(ints, floats, vector, q, v, command, left, h, integrator):
 
 
 @kernel
-def _is_sound(q, v):
-    """Whether all velocities are within bounds and all coordinates finite. It has no branches, so it takes vectors."""
-    sound = 0
-    for j in range(v.shape[0]):
-        sound += 1 if abs(v[j]) <= FASTEST else 0
-    for i in range(q.shape[0]):
-        sound += 1 if q[i] - q[i] == 0.0 else 0
-    return sound == v.shape[0] + q.shape[0]
-
-
-@kernel
-def _health(q, v):
-    """Status of a state and the first velocity j (as j) or coordinate i (as -1 - i) that is not finite or too fast."""
-    if _is_sound(q, v):
-        return OK, 0
-    for j in range(v.shape[0]):
-        if not (abs(v[j]) <= FASTEST):
-            return (DIVERGED if abs(v[j]) > FASTEST and v[j] - v[j] == 0.0 else NOT_FINITE), j
-    for i in range(q.shape[0]):
-        if q[i] - q[i] != 0.0:
-            return NOT_FINITE, -1 - i
-    return OK, 0
-
-
-@kernel
 def _part(plant, work, q, v, command, left, h, integrator):
     """One part of a step, its loops closed again; returns (status, index: velocity, coordinate, loop or number of
     touches)."""
@@ -304,7 +280,7 @@ def _part(plant, work, q, v, command, left, h, integrator):
     if touches > 0:
         return CROWDED, touches
     q_new, v_new = work.qstage[_QNEW], work.vstage[_V]
-    status, index = _health(q_new, v_new)
+    status, index = health(q_new, v_new)
     if status == OK and plant.loops.loop_int.shape[0] > 0:
         set_drives(plant, work, left - h)
         loop = fallen_disc(plant, work, q_new, v_new, h)
@@ -312,7 +288,7 @@ def _part(plant, work, q, v, command, left, h, integrator):
             loop = close(plant, work, q_new, v_new, integrator == RK4)
         if loop >= 0:
             return LOOP_OPEN, loop
-        return _health(q_new, v_new)
+        return health(q_new, v_new)
     return status, index
 
 

@@ -1,4 +1,5 @@
-"""Checks that parameters and a state are valid, for callers that set numbers one by one (FMU)."""
+"""Checks that a state is valid: after each part of a step, and with parameters, for callers that set numbers one by one
+(FMU)."""
 
 from __future__ import annotations
 
@@ -7,10 +8,44 @@ from limberjack.engine.compile.compiled import FLOATS, INTS
 from limberjack.engine.compile.kernel import entry, kernel
 from limberjack.engine.tables.hinge_types import CUSTOM, FREE, SPHERICAL
 from limberjack.engine.tables.plant import C_Q, C_V, D_LIMIT_K, D_LOWER, D_UPPER, KIND, QI, S_Q, plant_view
-from limberjack.engine.tables.reports import LIMITS_CROSSED, NOT_A_NUMBER, NOT_A_ROTATION, READY
+from limberjack.engine.tables.reports import (
+    DIVERGED,
+    FASTEST,
+    LIMITS_CROSSED,
+    NOT_A_NUMBER,
+    NOT_A_ROTATION,
+    NOT_FINITE,
+    OK,
+    READY,
+)
 
 #: how far the square of a quaternion's length may be from 1, as `arguments.coordinates` allows
 _SQUARE_TOLERANCE = 2e-6
+
+
+@kernel
+def _is_sound(q, v):
+    """Whether all velocities are within bounds and all coordinates finite. It has no branches, so it takes vectors."""
+    sound = 0
+    for j in range(v.shape[0]):
+        sound += 1 if abs(v[j]) <= FASTEST else 0
+    for i in range(q.shape[0]):
+        sound += 1 if q[i] - q[i] == 0.0 else 0
+    return sound == v.shape[0] + q.shape[0]
+
+
+@kernel
+def health(q, v):
+    """Status of a state and the first velocity j (as j) or coordinate i (as -1 - i) that is not finite or too fast."""
+    if _is_sound(q, v):
+        return OK, 0
+    for j in range(v.shape[0]):
+        if not (abs(v[j]) <= FASTEST):
+            return (DIVERGED if abs(v[j]) > FASTEST and v[j] - v[j] == 0.0 else NOT_FINITE), j
+    for i in range(q.shape[0]):
+        if q[i] - q[i] != 0.0:
+            return NOT_FINITE, -1 - i
+    return OK, 0
 
 
 @kernel
