@@ -48,8 +48,7 @@ def test_an_fmi_version_may_be_a_number(version, tmp_path):
 def test_rounding_down_is_an_instruction_on_every_platform(name):
     """The small kernels that round down; the function's name would stand in the object file's table of symbols."""
     here = targets.TARGETS[targets.host()]
-    folder, level = store.cache_folder(), next(iter(here.processors))
-    files = {part.bitcode_file(folder, level) for part in build.object_code(here)[0]}
+    files = {part.bitcode_file(store.cache_folder()) for part in build.object_code(here)[0]}
     codes = (file.read_bytes() for file in sorted(files, key=lambda file: file.stat().st_size))
     rounding = (code for code in codes if "llvm.floor" in str(llvm.parse_bitcode(code, llvm.create_context())))
     first, target = list(islice(rounding, 6)), targets.TARGETS[name]

@@ -19,6 +19,7 @@ from limberjack.engine.tables.flexible import (
     ATTACHED_INT,
     C_ATTACHED,
     C_MODAL,
+    C_MODAL_TABLE,
     MI_MODES,
     MI_WORK,
     MODAL_INT,
@@ -106,7 +107,8 @@ def test_forged_tables_of_flexible_bodies_are_refused(boom: Exported, tmp_path: 
     good = (boom.resources / "plant.bin").read_bytes()
     first = struct.unpack_from("<Q", good, AT_INTS)[0]
     ints = boom.read.ints
-    start = len(ints) - MODAL_INT * ints[C_MODAL] - ATTACHED_INT * ints[C_ATTACHED]  # no loops follow
+    tables = MODAL_INT * ints[C_MODAL] + ATTACHED_INT * ints[C_ATTACHED] + ints[C_MODAL_TABLE]
+    start = len(ints) - tables  # no loops follow
     for place, value in ((MI_MODES, 7), (MI_WORK, 8), (MODAL_INT + AN_MODAL, 1), (MODAL_INT + AN_TABLE, 10**6)):
         bad = bytearray(good)
         struct.pack_into("<q", bad, first + 8 * (start + place), value)

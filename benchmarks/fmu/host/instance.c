@@ -2,6 +2,7 @@
 #include "instance.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +18,12 @@ static bool is_declared(const Description *description, const char *category)
     return category == NULL && description->n_categories == 0;
 }
 
+/* An FMU logs from the thread that steps it and from one that cancels the step. */
 static void note(Log *log, Status status, const char *category, const char *message)
 {
+    static atomic_flag busy = ATOMIC_FLAG_INIT;
+    while (atomic_flag_test_and_set(&busy))
+        ;
     log->lines++;
     log->errors += status == FMI_ERROR || status == FMI_FATAL;
     log->nameless += !is_declared(log->description, category);
@@ -26,6 +31,7 @@ static void note(Log *log, Status status, const char *category, const char *mess
     snprintf(log->last, sizeof log->last, "%s", message != NULL ? message : "");
     if (getenv("DRIVER_LOG") != NULL)
         fprintf(stderr, "  log [%d %s] %s\n", (int)status, category != NULL ? category : "-", log->last);
+    atomic_flag_clear(&busy);
 }
 
 static void log2_line(void *environment, Text instance, Status status, Text category, Text message, ...)
