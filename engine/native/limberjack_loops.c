@@ -37,14 +37,14 @@ static bool may_switch(lj_model *model, const char *loop, int64_t place, bool cl
 {
     bool known = false;
     const bool closed = is_true(model, "loop", loop, "is_closed", &known);
-    const bool told = is_true(model, "command", loop, "closed", &known);
+    const bool commanded = is_true(model, "command", loop, "closed", &known);
     if (place < 0)
         core_say(&model->core, "the model has no loop '%.200s'; give the name that it has in the model.", loop);
     else if (!known)
         core_say(&model->core,
                  "loop '%.200s' is always closed and cannot be %s; write 'switchable: true' at the loop in the model.",
                  loop, close ? "attached" : "released");
-    else if (closed == close && told == close)
+    else if (closed == close && commanded == close)
         core_say(&model->core, "loop '%.200s' is %s already.", loop, closed ? "closed" : "open");
     else
         return true;

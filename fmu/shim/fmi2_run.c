@@ -143,7 +143,7 @@ fmi2Status fmi2CancelStep(fmi2Component c)
 }
 
 /* FMI 2.0.4, section 4.2.3: a status that a slave cannot report is discarded. */
-static fmi2Status untold(Instance *instance, const char *function, fmi2StatusKind kind)
+static fmi2Status unanswered(Instance *instance, const char *function, fmi2StatusKind kind)
 {
     instance_log(instance, STATUS_DISCARD, NULL, "%s: status %d is not kept: no step is ever pending.", function,
                  (int)kind);
@@ -158,7 +158,7 @@ fmi2Status fmi2GetStatus(fmi2Component c, fmi2StatusKind kind, fmi2Status *value
     if (!instance_has(instance, __func__, value, "value"))
         return done(instance, STATUS_ERROR);
     if (kind != fmi2DoStepStatus)
-        return untold(instance, __func__, kind);
+        return unanswered(instance, __func__, kind);
     *value = (fmi2Status)instance->step_status;
     return fmi2OK;
 }
@@ -171,7 +171,7 @@ fmi2Status fmi2GetRealStatus(fmi2Component c, fmi2StatusKind kind, fmi2Real *val
     if (!instance_has(instance, __func__, value, "value"))
         return done(instance, STATUS_ERROR);
     if (kind != fmi2LastSuccessfulTime)
-        return untold(instance, __func__, kind);
+        return unanswered(instance, __func__, kind);
     *value = instance->last_successful;
     return fmi2OK;
 }
@@ -180,7 +180,7 @@ fmi2Status fmi2GetIntegerStatus(fmi2Component c, fmi2StatusKind kind, fmi2Intege
 {
     (void)value;
     Instance *instance = instance_begin(c, __func__, STEPPED);
-    return instance ? untold(instance, __func__, kind) : fmi2Error;
+    return instance ? unanswered(instance, __func__, kind) : fmi2Error;
 }
 
 fmi2Status fmi2GetBooleanStatus(fmi2Component c, fmi2StatusKind kind, fmi2Boolean *value)
@@ -191,7 +191,7 @@ fmi2Status fmi2GetBooleanStatus(fmi2Component c, fmi2StatusKind kind, fmi2Boolea
     if (!instance_has(instance, __func__, value, "value"))
         return done(instance, STATUS_ERROR);
     if (kind != fmi2Terminated)
-        return untold(instance, __func__, kind);
+        return unanswered(instance, __func__, kind);
     *value = 0; /* the model never asks to end the run */
     return fmi2OK;
 }
@@ -200,5 +200,5 @@ fmi2Status fmi2GetStringStatus(fmi2Component c, fmi2StatusKind kind, fmi2String 
 {
     (void)value;
     Instance *instance = instance_begin(c, __func__, STEPPED);
-    return instance ? untold(instance, __func__, kind) : fmi2Error;
+    return instance ? unanswered(instance, __func__, kind) : fmi2Error;
 }
