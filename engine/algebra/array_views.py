@@ -47,7 +47,7 @@ def real_view(typingctx, a, start, size):
     return _view_signature(a, (start, size), 1, real=True)
 
 
-def _opaque(builder: Any, number: Any) -> Any:
+def opaque(builder: Any, number: Any) -> Any:
     """The same number, hidden from the optimiser, which then cannot see how it was computed.
 
     The start of a view is a sum of many products. LLVM's strength reduction tries ways to split it in every loop that
@@ -76,7 +76,7 @@ def _view_signature(a: Any, arguments: tuple, ndim: int, real: bool = False) -> 
         itemsize = ir.Constant(word, context.get_abi_sizeof(context.get_data_type(a.dtype)))
         shape = list(args[2:])
         strides = [builder.mul(shape[1], itemsize), itemsize] if ndim == 2 else [itemsize]
-        begin = cgutils.pointer_add(builder, source.data, builder.mul(_opaque(builder, args[1]), itemsize))
+        begin = cgutils.pointer_add(builder, source.data, builder.mul(opaque(builder, args[1]), itemsize))
         arrayobj.populate_array(
             out,
             data=builder.bitcast(begin, out.data.type),

@@ -8,6 +8,7 @@ give the same bits.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -28,6 +29,8 @@ from limberjack.engine.compile.targets import TARGETS, Target
 
 #: most processes that Windows can wait for
 _MOST_WORKERS = 61
+#: objects made between two looks for garbage, and how many of these look further back
+_COLLECT = 200_000, 50, 1000
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,8 @@ class Lowered:
         """
         from limberjack.engine.compile.inner_code import optimised
 
-        known = self.known
-        with module_of(str(optimised(self.code, known.unroll, not worlds))) as module:
+        known, code = self.known, self.code if worlds else _without_names(self.code)
+        with module_of(bytes(optimised(code, known.unroll, not worlds).as_bitcode())) as module:
             function = module.get_function(self.name)
             if known.entry:
                 module.link_in(llvm.parse_assembly(shell(known, function), _context(module)))
@@ -78,13 +81,29 @@ def _context(module: llvm.ModuleRef) -> llvm.ContextRef:
     return module._context  # type: ignore[no-any-return]
 
 
+def _without_names(code: bytes) -> bytes:
+    """The bitcode without names of values: they grow with every inlined call, and each pass would carry them along.
+
+    `worlds` rewrites code by its names.
+    """
+    with module_of(code) as module:
+        passes = llvm.create_new_module_pass_manager()
+        passes.add_strip_symbols_pass()
+        _run(passes, module)
+        return bytes(module.as_bitcode())
+
+
 def _tidy(module: llvm.ModuleRef) -> None:
     """Inline the function into its shell, and remove what is no longer called. There is no other optimisation here."""
-    machine = llvm.Target.from_default_triple().create_target_machine()
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
     passes.add_global_dead_code_eliminate_pass()
     passes.add_strip_dead_prototype_pass()
+    _run(passes, module)
+
+
+def _run(passes: llvm.ModulePassManager, module: llvm.ModuleRef) -> None:
+    machine = llvm.Target.from_default_triple().create_target_machine()
     passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
 
 
@@ -115,7 +134,8 @@ def _elsewhere() -> None:
 
 
 def _begin() -> None:
-    """Prepare a process for compiling."""
+    """Prepare a process for compiling. numba keeps nearly all that it makes, so looking for garbage finds little."""
+    gc.set_threshold(*_COLLECT)
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 
 import llvmlite.binding as llvm
 
@@ -16,6 +16,7 @@ from limberjack.engine.compile.worlds.widening import declined, widened
 #: Alignment of stack frames: the size of the widest register. Callers guarantee only 16 bytes. With these, a register
 #: that is spilled to the frame may lie across two cache lines, depending on the caller's stack.
 _FRAME = {"v3": " alignstack(32)", "v4": " alignstack(64)"}
+_HEAD = re.compile(r'^target datalayout = ".*"\ntarget triple = ".*"$', flags=re.M)
 _DEFINED = re.compile(rf"^(define [^\n]*@{PREFIX}\w+\([^\n]*\)[^\n{{]*?) \{{$", flags=re.M)
 
 
@@ -45,17 +46,21 @@ def object_code(bitcode: bytes, target: Target, level: str) -> bytes:
 
     The names of routines that it calls get the same suffix.
     """
-    with module_of(bitcode) as module:
-        text = str(module)  # LLVM reads the data layout when it parses, so the text must contain it
-    return _emitted(text, target, level, "")
+    return _emitted(_text(bitcode), target, level, "")
 
 
 def worlds_code(known: Compiled, bitcode: bytes, target: Target, level: str) -> bytes:
     """The same for as many worlds at once as fit into a register of the level: limberjack_<name>_worlds_<level>."""
-    with module_of(bitcode) as module:
-        text = str(module)
     together = declined if level in ALONE else widened
-    return _emitted(together(known, text, target.worlds[level]), target, level, FULL_WIDTH.get(level, ""))
+    text = together(known, _text(bitcode), target.worlds[level])
+    return _emitted(text, target, level, FULL_WIDTH.get(level, ""))
+
+
+@lru_cache(maxsize=1)
+def _text(bitcode: bytes) -> str:
+    """LLVM's text of bitcode. The next level needs the same."""
+    with module_of(bitcode) as module:
+        return str(module)
 
 
 def _emitted(text: str, target: Target, level: str, features: str) -> bytes:
@@ -64,8 +69,8 @@ def _emitted(text: str, target: Target, level: str, features: str) -> bytes:
     machine = llvm.Target.from_triple(target.triple).create_target_machine(
         cpu=target.processors[level], features=features, opt=3, reloc="pic", codemodel="default"
     )
-    text = re.sub(r'^target datalayout = ".*"$', f'target datalayout = "{machine.target_data}"', text, flags=re.M)
-    text = re.sub(r'^target triple = ".*"$', f'target triple = "{target.triple}"', text, flags=re.M)
+    # LLVM reads the data layout when it parses, so the text must contain it
+    text = _HEAD.sub(f'target datalayout = "{machine.target_data}"\ntarget triple = "{target.triple}"', text, count=1)
     text = _DEFINED.sub(rf"\1{_FRAME.get(level, '')} {{", text)
     with module_of(text) as module:
         for function in module.functions:

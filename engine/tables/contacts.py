@@ -168,7 +168,7 @@ TR_UP, TR_FIRST, TR_LAST, TR_BLOCKS = range(TREE)
 
 # work.contacts.active (active, 32): blocks of the island that is solved: forces of a touch along three axes, and behind
 # them its moments about these if it has torsional or rolling friction
-ACTIVE = 32
+ACTIVE = 40
 AC_TOUCH, AC_PAIR = 0, 1
 AC_BASIS = 2  # 9: normal and two tangents, inertial axes
 AC_FREE = 11  # 3: velocity at the end of the step with the forces that are held, along these
@@ -186,6 +186,7 @@ AC_CAME = 28  # velocity along the normal at the start of the step
 AC_STORED = 29  # compliant: work that the normal force may return in this step, over half of the step, W
 AC_MOST = 30  # largest normal force
 AC_PUSH = 31  # nearly rigid: speed at which a deep overlap would decay, until it may push; 0 of all others
+AC_FIRST, AC_END = 32, 33  # blocks first … end - 1 may answer to this one; both ascend with the block
 
 CONTACTS = Family(
     "contacts",

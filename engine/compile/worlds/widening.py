@@ -124,6 +124,8 @@ class Widening(Parting, Calls):
 
     def _follows(self, each: Instruction) -> bool:
         """Whether an integer depends on the numbers of a world."""
+        if each.kind == "barrier":  # there all worlds agree
+            return False
         if each.kind == "load":
             return each.part["a"] in self._spread
         if each.kind == "call":

@@ -14,6 +14,7 @@ from limberjack.engine.algebra.array_views import BLOCK, LANES
 from limberjack.engine.algebra.blocks import load_six, set_block_lane
 from limberjack.engine.algebra.lanes import equal_lanes, store_lanes
 from limberjack.engine.algebra.spatial import add_cross, load3, load9, scale, sub, unrot
+from limberjack.engine.algebra.whole_numbers import whole
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.groups.admittance import element, shared, solve_admittance
 from limberjack.engine.kernels.groups.multipliers import prepare
@@ -64,13 +65,13 @@ def _trace(plant, work, i):
 
 @kernel
 def _block(plant, work, i, j):
-    """W of blocks i and j."""
+    """Whether blocks i and j move links in common, and W of them."""
     pairs, walk = plant.contacts.pair_int, plant.contacts.walk
     first, second = pairs[_pair_of(work, i)], pairs[_pair_of(work, j)]
     x, y = first[t.PA_WALK], second[t.PA_WALK]
     x_stop, y_stop = x + first[t.PA_WALKS], y + second[t.PA_WALKS]
     path_a, path_b = work.contacts.path[i], work.contacts.path[j]
-    return shared(plant, work, walk, x, x_stop, path_a, walk, y, y_stop, path_b)[1]
+    return shared(plant, work, walk, x, x_stop, path_a, walk, y, y_stop, path_b)
 
 
 @kernel
@@ -149,13 +150,28 @@ def _store(matrix, i, j, h, sums):
 
 
 @kernel
+def _find_profile(plant, work, n, looped):
+    """AC_FIRST and AC_END of the n blocks: W is zero elsewhere. Through loops by force all may answer to all."""
+    active, known = work.contacts.active, 0
+    for i in range(n):
+        last = n - 1
+        while last >= max(known, i + 1) and not looped and not _block(plant, work, i, last)[0]:
+            last -= 1
+        for j in range(known, last + 1):
+            active[j, t.AC_FIRST] = i
+        known = last + 1
+        active[i, t.AC_END] = known
+
+
+@kernel
 def find_answers(plant, work, n, h, looped):
-    """work.contacts.answer = h W of the n blocks of an island; D and U of the links are those at the end of the step.
-    looped: some loops act by force, and are prepared."""
+    """work.contacts.answer = h W of the n blocks of an island, where it is not zero (AC_FIRST, AC_END); D and U of the
+    links are those at the end of the step. looped: some loops act by force, and are prepared."""
     for i in range(n):
         _trace(plant, work, i)
+    _find_profile(plant, work, n, looped)
     for i in range(n):
-        for j in range(i, n):
-            _store(work.contacts.answer, i, j, h, _block(plant, work, i, j))
+        for j in range(i, whole(work.contacts.active[i, t.AC_END])):
+            _store(work.contacts.answer, i, j, h, _block(plant, work, i, j)[1])
     if looped:
         _follow_loops(plant, work, n, h)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 
+from limberjack.engine.algebra.whole_numbers import whole
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.contacts.laws import depth_at, law_force, law_slope
 from limberjack.engine.tables import contacts as t
@@ -25,6 +26,8 @@ _PROXIMAL = 1e-6
 _SLIDES = 1.0 - 1e-9
 #: likewise the work that compliant touches return
 _RETURNS = 1.0 - 1e-9
+#: most touches, all of which answer to each other, for which a solution pays
+MOST_POLISHED = 64
 
 
 @kernel
@@ -34,29 +37,47 @@ def law_of(plant, work, i):
 
 
 @kernel
-def _answer_row(work, n, row, extra, right):
-    """u + extra f = right, as an equation for all forces."""
-    system, answer, free = work.contacts.system[row], work.contacts.answer[row], work.contacts.active
-    for j in range(3 * n):
-        system[j] = answer[j]
-    system[row] += extra
+def pays(work, n):
+    """Whether solutions for n blocks take no more work than for MOST_POLISHED that all answer to each other."""
+    active, products = work.contacts.active, 0
     for i in range(n):
-        for c in range(3):
-            right += answer[3 * i + c] * free[i, t.AC_HELD + c]
-    work.contacts.right[row] = right - free[row // 3, t.AC_FREE + row % 3]
+        end = whole(active[i, t.AC_END])
+        products += (end - i) * (whole(active[end - 1, t.AC_END]) - i)
+    return 3 * products <= MOST_POLISHED**3 + 3 * MOST_POLISHED**2
 
 
 @kernel
-def _given_row(work, n, row, value):
+def _begin_rows(work, i):
+    """The rows of block i of W f = u + right, which the laws complete."""
+    active, answer = work.contacts.active, work.contacts.answer
+    first, end = whole(active[i, t.AC_FIRST]), whole(active[i, t.AC_END])
+    for row in range(3 * i, 3 * i + 3):
+        right = -active[i, t.AC_FREE + row - 3 * i]
+        for j in range(first, end):
+            for c in range(3):
+                work.contacts.system[row, 3 * j + c] = answer[row, 3 * j + c]
+                right += answer[row, 3 * j + c] * active[j, t.AC_HELD + c]
+        work.contacts.right[row] = right
+
+
+@kernel
+def _answer_row(work, row, extra, right):
+    """u + extra f = right, as an equation for all forces."""
+    work.contacts.system[row, row] += extra
+    work.contacts.right[row] += right
+
+
+@kernel
+def _given_row(work, row, value):
     """f = value."""
-    system = work.contacts.system[row]
-    for j in range(3 * n):
+    system, active = work.contacts.system[row], work.contacts.active[row // 3]
+    for j in range(3 * whole(active[t.AC_FIRST]), 3 * whole(active[t.AC_END])):
         system[j] = 0.0
     system[row], work.contacts.right[row] = 1.0, value
 
 
 @kernel
-def _compliant_row(work, n, i, law):
+def _compliant_row(work, i, law):
     active, at = work.contacts.active[i], 3 * i
     f, u = active[t.AC_FORCE], work.contacts.speed[at]
     gap = work.contacts.met[int(active[t.AC_TOUCH]), t.ME_GAP]
@@ -65,30 +86,30 @@ def _compliant_row(work, n, i, law):
         soft = 1.0 / (active[t.AC_SHARE] * law_slope(law, depth, u, active[t.AC_MOVE]))
         before = (1.0 - active[t.AC_SHARE]) * work.contacts.touch[int(active[t.AC_TOUCH]), t.TO_LAW]
         now = before + active[t.AC_SHARE] * law_force(law, depth, u)
-        _answer_row(work, n, at, soft, u + soft * now)
+        _answer_row(work, at, soft, u + soft * now)
     else:
-        _given_row(work, n, at, f)
+        _given_row(work, at, f)
 
 
 @kernel
-def _normal_row(work, n, i, law):
+def _normal_row(work, i, law):
     active, at = work.contacts.active[i], 3 * i
     f, u = active[t.AC_FORCE], work.contacts.speed[at]
     if f <= 0.0:
-        _given_row(work, n, at, 0.0)
+        _given_row(work, at, 0.0)
     elif law[t.K_STIFFNESS] == 0.0 and active[t.AC_AIM] - u >= active[t.AC_SOFT] * active[t.AC_MOST]:
-        _given_row(work, n, at, active[t.AC_MOST])
+        _given_row(work, at, active[t.AC_MOST])
     elif law[t.K_STIFFNESS] == 0.0:
-        _answer_row(work, n, at, active[t.AC_SOFT], active[t.AC_AIM])
+        _answer_row(work, at, active[t.AC_SOFT], active[t.AC_AIM])
     elif f * (active[t.AC_CAME] + u) >= _RETURNS * active[t.AC_STORED] and active[t.AC_CAME] + u >= 0.0:
         soft = (active[t.AC_CAME] + u) / f
-        _answer_row(work, n, at, soft, u + soft * f)
+        _answer_row(work, at, soft, u + soft * f)
     else:
-        _compliant_row(work, n, i, law)
+        _compliant_row(work, i, law)
 
 
 @kernel
-def _tangent_rows(work, n, i, normal, friction):
+def _tangent_rows(work, i, normal, friction):
     """The two rows of block i across the normal; normal: the block of the normal force."""
     active, at = work.contacts.active[i], 3 * i
     x, y = active[t.AC_FORCE + 1], active[t.AC_FORCE + 2]
@@ -96,24 +117,24 @@ def _tangent_rows(work, n, i, normal, friction):
     near = _PROXIMAL * (work.contacts.answer[at + 1, at + 1] + work.contacts.answer[at + 2, at + 2])
     if near > 0.0 and length < _SLIDES * friction * work.contacts.active[normal, t.AC_FORCE]:
         for c in range(1, 3):
-            _answer_row(work, n, at + c, near, near * active[t.AC_FORCE + c])
+            _answer_row(work, at + c, near, near * active[t.AC_FORCE + c])
         return
-    _given_row(work, n, at + 1, 0.0)
-    _given_row(work, n, at + 2, 0.0)
+    _given_row(work, at + 1, 0.0)
+    _given_row(work, at + 2, 0.0)
     if length > 0.0:
         work.contacts.system[at + 1, 3 * normal] = -friction * x / length
         work.contacts.system[at + 2, 3 * normal] = -friction * y / length
 
 
 @kernel
-def _twist_row(work, n, i, friction):
+def _twist_row(work, i, friction):
     """The row of the moment about the normal, of block i."""
     at, moment = 3 * i, work.contacts.active[i, t.AC_FORCE]
     near = _PROXIMAL * work.contacts.answer[at, at]
     if near > 0.0 and abs(moment) < _SLIDES * friction * work.contacts.active[i - 1, t.AC_FORCE]:
-        _answer_row(work, n, at, near, near * moment)
+        _answer_row(work, at, near, near * moment)
         return
-    _given_row(work, n, at, 0.0)
+    _given_row(work, at, 0.0)
     if moment != 0.0:
         work.contacts.system[at, at - 3] = -math.copysign(friction, moment)
 
@@ -127,33 +148,74 @@ def _swap(a, b, first, end):
 
 
 @kernel
-def _eliminate(work, m):
-    """Gaussian elimination with row pivots; returns whether the system is regular. Zeros below a pivot cost nothing."""
+def _clear(row, first, end):
+    for j in range(first, end):
+        row[j] = 0.0
+
+
+@kernel
+def _reach(work, i):
+    """The end of the rows that the elimination of block i changes, and of their columns, which are zero where no block
+    has written."""
+    A, active = work.contacts.system, work.contacts.active
+    end, before, cleared = whole(active[i, t.AC_END]), 0, 0
+    right = 3 * whole(active[end - 1, t.AC_END])
+    if i > 0:
+        before = whole(active[i - 1, t.AC_END])
+        cleared = 3 * whole(active[before - 1, t.AC_END])
+    for row in range(3 * i, 3 * before):
+        _clear(A[row], cleared, right)
+    for row in range(3 * before, 3 * end):
+        _clear(A[row], 3 * whole(active[row // 3, t.AC_END]), right)
+    return 3 * end, right
+
+
+@kernel
+def _take_pivot(A, x, k, end, right):
+    """Swap the row with the largest number in column k, of those before `end`, with row k; whether there is one."""
+    best, most = k, abs(A[k, k])
+    for i in range(k + 1, end):
+        if abs(A[i, k]) > most:
+            best, most = i, abs(A[i, k])
+    if best != k:
+        _swap(A[best], A[k], k, right)
+        kept = x[best]
+        x[best] = x[k]
+        x[k] = kept
+    return most > 0.0
+
+
+@kernel
+def _subtract(A, x, k, end, right):
+    """Subtract row k from those below it, so that column k is zero there. Zeros below a pivot cost nothing."""
+    pivot, inverse = A[k], 1.0 / A[k, k]
+    for i in range(k + 1, end):
+        share = A[i, k] * inverse
+        if share != 0.0:
+            row = A[i]
+            for j in range(k + 1, right):
+                row[j] -= share * pivot[j]
+            x[i] -= share * x[k]
+
+
+@kernel
+def _eliminate(work, n):
+    """Gaussian elimination with row pivots; returns whether the system is regular.
+
+    Rows and columns end with the profile of W, as far as swapped rows widen it (George and Liu 1981, chapter 4): for
+    touches along a stack the work grows with their number.
+    """
     A, x = work.contacts.system, work.contacts.right
-    for k in range(m):
-        best, most = k, abs(A[k, k])
-        for i in range(k + 1, m):
-            if abs(A[i, k]) > most:
-                best, most = i, abs(A[i, k])
-        if not most > 0.0:
-            return False
-        if best != k:
-            _swap(A[best], A[k], k, m)
-            kept = x[best]
-            x[best] = x[k]
-            x[k] = kept
-        pivot, inverse = A[k], 1.0 / A[k, k]
-        for i in range(k + 1, m):
-            share = A[i, k] * inverse
-            if share != 0.0:
-                row = A[i]
-                for j in range(k + 1, m):
-                    row[j] -= share * pivot[j]
-                x[i] -= share * x[k]
-    for back in range(m):
-        k = m - 1 - back
-        s = x[k]
-        for j in range(k + 1, m):
+    for i in range(n):
+        end, right = _reach(work, i)
+        for k in range(3 * i, 3 * i + 3):
+            if not _take_pivot(A, x, k, end, right):
+                return False
+            _subtract(A, x, k, end, right)
+    for back in range(3 * n):
+        k = 3 * n - 1 - back
+        s, end = x[k], whole(work.contacts.active[k // 3, t.AC_END])
+        for j in range(k + 1, 3 * whole(work.contacts.active[end - 1, t.AC_END])):
             s -= A[k, j] * x[j]
         x[k] = s / A[k, k]
     return True
@@ -174,13 +236,14 @@ def polish(plant, work, n):
     """AC_FORCE of the n blocks by one such solution; velocities in work.contacts.speed are not renewed."""
     for i in range(n):
         law = plant.contacts.contact[law_of(plant, work, i)]
+        _begin_rows(work, i)
         if work.contacts.active[i, t.AC_TURNS] > 0.0:
-            _twist_row(work, n, i, law[t.K_TORSION])
-            _tangent_rows(work, n, i, i - 1, law[t.K_ROLLING])
+            _twist_row(work, i, law[t.K_TORSION])
+            _tangent_rows(work, i, i - 1, law[t.K_ROLLING])
         else:
-            _normal_row(work, n, i, law)
-            _tangent_rows(work, n, i, i, law[t.K_FRICTION])
-    if _eliminate(work, 3 * n):
+            _normal_row(work, i, law)
+            _tangent_rows(work, i, i, law[t.K_FRICTION])
+    if _eliminate(work, n):
         for i in range(n):
             law, x = plant.contacts.contact[law_of(plant, work, i)], work.contacts.right[3 * i]
             if work.contacts.active[i, t.AC_TURNS] > 0.0:

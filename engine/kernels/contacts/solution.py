@@ -8,9 +8,10 @@ touches are solved for at once (`polish.py`), each in its state at that moment.
 
 from __future__ import annotations
 
+from limberjack.engine.algebra.whole_numbers import whole
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.contacts.laws import STILL, compliant_force, friction, most_returned, rigid_force
-from limberjack.engine.kernels.contacts.polish import law_of, polish
+from limberjack.engine.kernels.contacts.polish import law_of, pays, polish
 from limberjack.engine.tables import contacts as t
 
 #: the iteration ends when changes of forces are below this share of the largest force
@@ -18,15 +19,14 @@ REST = 1e-10
 #: first sweeps; then so many times a solution for all touches followed by sweeps, unless there are more touches than
 #: that pays for; last sweeps
 FIRST, ROUNDS, BETWEEN, SWEEPS = 2, 12, 2, 200
-MOST_POLISHED = 64
 
 
 @kernel
-def _spread(work, n, i, d, e, f):
+def _spread(work, i, d, e, f):
     """Update the velocities of all blocks for the changes [d; e; f] of the forces of block i."""
     a, b, c = work.contacts.answer[3 * i], work.contacts.answer[3 * i + 1], work.contacts.answer[3 * i + 2]
-    speed = work.contacts.speed
-    for j in range(3 * n):
+    speed, active = work.contacts.speed, work.contacts.active[i]
+    for j in range(3 * whole(active[t.AC_FIRST]), 3 * whole(active[t.AC_END])):
         speed[j] += d * a[j] + e * b[j] + f * c[j]
 
 
@@ -55,7 +55,7 @@ def _twist(work, i):
 
 
 @kernel
-def _relax(plant, work, n, i, held):
+def _relax(plant, work, i, held):
     """Block i by its laws; returns the largest change of its forces, of moments over the lengths in their laws."""
     active, at, A = work.contacts.active[i], 3 * i, work.contacts.answer
     law, turns = plant.contacts.contact[law_of(plant, work, i)], active[t.AC_TURNS] > 0.0
@@ -76,7 +76,7 @@ def _relax(plant, work, n, i, held):
     g, h = friction(a, b, c, u, v, active[t.AC_BOUND])
     active[t.AC_FORCE], active[t.AC_FORCE + 1], active[t.AC_FORCE + 2] = f, g, h
     if d != 0.0 or g != x or h != y:
-        _spread(work, n, i, d, g - x, h - y)
+        _spread(work, i, d, g - x, h - y)
     change = max(abs(d), max(abs(g - x), abs(h - y)))
     return change / max(law[t.K_TORSION], law[t.K_ROLLING]) if turns else change
 
@@ -93,7 +93,7 @@ def _start(work, n):
         e = active[t.AC_FORCE + 1] - active[t.AC_HELD + 1]
         f = active[t.AC_FORCE + 2] - active[t.AC_HELD + 2]
         if d != 0.0 or e != 0.0 or f != 0.0:
-            _spread(work, n, i, d, e, f)
+            _spread(work, i, d, e, f)
 
 
 @kernel
@@ -109,7 +109,7 @@ def _largest(work, n):
 @kernel
 def solve_touches(plant, work, n):
     """AC_FORCE of the n blocks of an island, and work.contacts.speed with it; returns the number of sweeps."""
-    rounds = FIRST + (ROUNDS * BETWEEN if n <= MOST_POLISHED else 0)
+    rounds = FIRST + (ROUNDS * BETWEEN if pays(work, n) else 0)
     for sweep in range(rounds + SWEEPS):
         polished = sweep >= FIRST and sweep < rounds and (sweep - FIRST) % BETWEEN == 0
         if polished:
@@ -118,7 +118,7 @@ def solve_touches(plant, work, n):
             _start(work, n)
         change, held = 0.0, sweep >= rounds + SWEEPS // 2
         for i in range(n):
-            change = max(change, _relax(plant, work, n, i, held))
+            change = max(change, _relax(plant, work, i, held))
         if change <= REST * _largest(work, n):
             return sweep + 1
     return rounds + SWEEPS
