@@ -17,7 +17,7 @@ import math
 
 from limberjack.engine.algebra.whole_numbers import whole
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.contacts.laws import depth_at, law_force, law_slope
+from limberjack.engine.kernels.contacts.laws import STILL, depth_at, law_force, law_slope
 from limberjack.engine.tables import contacts as t
 
 #: ρ as a share of the touch's response to its own force
@@ -81,13 +81,14 @@ def _compliant_row(work, i, law):
     active, at = work.contacts.active[i], 3 * i
     f, u = active[t.AC_FORCE], work.contacts.speed[at]
     gap = work.contacts.met[int(active[t.AC_TOUCH]), t.ME_GAP]
-    depth = depth_at(active, gap, u)
+    depth, slope = depth_at(active, gap, u), 0.0
     if law_force(law, depth, u) > 0.0:
-        soft = 1.0 / (active[t.AC_SHARE] * law_slope(law, depth, u, active[t.AC_MOVE]))
+        slope = active[t.AC_SHARE] * law_slope(law, depth, u, active[t.AC_MOVE])
+    if slope * work.contacts.answer[at, at] > STILL:
         before = (1.0 - active[t.AC_SHARE]) * work.contacts.touch[int(active[t.AC_TOUCH]), t.TO_LAW]
         now = before + active[t.AC_SHARE] * law_force(law, depth, u)
-        _answer_row(work, at, soft, u + soft * now)
-    else:
+        _answer_row(work, at, 1.0 / slope, u + now / slope)
+    else:  # the law does not answer: open, or θ is 0, as at the end of an Euler step with p > 1 where only others close it
         _given_row(work, at, f)
 
 

@@ -78,3 +78,26 @@ def test_a_loop_that_acts_by_force_joins_islands(tmp_path):
     simulation = lj.Simulation(system, dt=1e-3)
     simulation.step(500)
     assert np.abs(simulation.v.reshape(2, 6)[:, 3:]).max() < 1e-9
+
+
+def row_of_balls(tmp_path, order):
+    """Twelve balls in a row on the floor, the first of which pushes the others; contacts in this order."""
+    names, place = [f"b{i}" for i in range(12)], 0.199999
+    bodies = [ball(name, (place * i, 0, 0.1), "{vx: 1.0, vy: 0.2}" if i == 0 else "{}") for i, name in enumerate(names)]
+    laws = [f"{{name: f{i}, first: floor, second: {name}, friction: 0.2}}" for i, name in enumerate(names)]
+    pairs = zip(names, names[1:])
+    laws += [f"{{name: n{i}, first: {a}, second: {b}, friction: 0.4}}" for i, (a, b) in enumerate(pairs)]
+    return scene(tmp_path, bodies, [FLOOR, *(sphere(name) for name in names)], [laws[i] for i in order])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_contacts_does_not_matter(tmp_path, seed):
+    """Which touches answer to which, near to each other in a list or far apart, changes what is computed, not what
+    follows."""
+    shuffled = np.random.default_rng(seed).permutation(23)
+    simulations = [lj.Simulation(row_of_balls(tmp_path, order), dt=1e-3) for order in (range(23), shuffled)]
+    for simulation in simulations:
+        simulation.step(40)
+    one, other = (simulation.v for simulation in simulations)
+    assert np.abs(one[-6:]).max() > 1e-3, "the last ball has not been pushed"
+    assert np.abs(one - other).max() < 1e-9

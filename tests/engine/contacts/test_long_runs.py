@@ -9,6 +9,7 @@ import pytest
 
 import limberjack as lj
 from benchmarks.contacts.drops import drop
+from benchmarks.contacts.random_drops import drop as drop_one
 from tests.engine.contacts.scenes import FLOOR, ball, box, free, scene, sensors, solid_box, sphere
 from tests.validation.figures import figure
 
@@ -71,6 +72,16 @@ def test_hundreds_of_random_drops():
     figure("deepest in 800 drops", found.deepest.max(), unit="m", oracle="way in a step", below=fastest * 1e-3)
     last = np.quantile(found.last, 0.99)
     figure("depth at the end of 99 % of 800 drops", last, unit="m", oracle="micrometres", below=1e-5)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("model", range(24))
+def test_random_shapes_on_random_ground(model):
+    """No NaN, no energy gained, and no shape deeper than its law allows."""
+    found, _ = drop_one(model, 100)
+    assert not found.failed, "worlds that failed"
+    assert not found.gained, "worlds that gained energy"
+    assert not found.deep, "worlds that were too deep"
 
 
 def heap(seed: int) -> tuple[list[str], list[str], list[str]]:
