@@ -12,8 +12,8 @@ SHAPES = ("sphere", "capsule", "box", "cylinder", "cone", "mesh", "ring")
 GROUNDS = {"plane": 0.25, "slope": 0.25, "table": 0.2, "pillow": 0.2, "hills": 0.06, "funnel": 0.04}
 #: what a ring cannot touch
 _NO_RINGS = ("hills",)
-#: half edge of the table and of the hills, m; radii and half length of the funnel, m
-_WIDE, _FUNNEL = 3.0, (0.3, 2.0, 1.0)
+#: half edge of the table and of the hills, m; radii and half length of the funnel, m, through which nothing falls
+_WIDE, _FUNNEL = 3.0, (0.02, 2.0, 1.0)
 _G = 9.80665
 #: speed at which nearly rigid shapes are pushed apart, m/s (docs/how-to/contacts.md)
 _PUSH = 0.1

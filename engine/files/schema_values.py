@@ -33,7 +33,7 @@ _PORTION = 200
 class Model(BaseModel):
     """Base of all parts: unknown fields are errors, text is not taken for a number."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 def schema_text(format: type[Model], title: str) -> str:
