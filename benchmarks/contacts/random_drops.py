@@ -83,10 +83,11 @@ def drop(number: int, worlds: int = WORLDS) -> tuple[Found, dict[str, np.ndarray
         gain = np.where(free, np.fmax(gain, (energy - start - model.gains(depth)) / scale), gain)
     wrong = ~np.isfinite(batch.q).all(axis=1) | ~np.isfinite(batch.v).all(axis=1)
     wrong[list(batch.errors)] = True
-    lists = [np.flatnonzero(which).tolist() for which in (wrong, gain > GAIN, over > 0.0)]
+    failed, gained, deep = (np.flatnonzero(which).tolist() for which in (wrong, gain > GAIN, over > 0.0))
     worst = int(np.argmax(over))
-    figures = [float(gain.max()), float(depth[worst]), float(allowed[worst]), time.perf_counter() - begun]
-    found = Found(number, model.shape, model.ground, model.law, worlds, *lists, *figures)
+    figures = float(gain.max()), float(depth[worst]), float(allowed[worst]), time.perf_counter() - begun
+    about = number, model.shape, model.ground, model.law
+    found = Found(*about, worlds, failed, gained, deep, *figures)
     return found, {"gain": gain, "over": over, "depth": depth}
 
 

@@ -82,6 +82,7 @@ def random_model(number: int) -> RandomModel:
     com = 0.3 * half * random.uniform(-1.0, 1.0, 3)
     x, y, z = mass / 3.0 * half**2 * random.uniform(0.5, 1.0)
     law, stiffness, exponent = _law(random, mass)
+    law += _moments(np.random.default_rng([number, 2]), size)
     ground_line, above, beside, lowest = _ground(ground, size, random)
     text = f"""limberjack: 1
 name: drop_{number}
@@ -141,6 +142,14 @@ def _law(random: np.random.Generator, mass: float) -> tuple[str, float, float]:
     stiffness = float(np.exp(random.uniform(np.log(1e4), np.log(1e7))) * max(1.0, mass / 10.0))
     fields = f"stiffness: {stiffness}, exponent: {exponent}, dissipation: {float(random.uniform(0.0, 1.0))}, {friction}"
     return fields, stiffness, exponent
+
+
+def _moments(random: np.random.Generator, size: float) -> str:
+    """Fields of torsional and rolling friction, which a quarter of the models has."""
+    if random.uniform() > 0.25:
+        return ""
+    torsion, rolling = (float(arm) for arm in size * random.uniform(0.0, 0.05, 2))
+    return f", torsional_friction: {torsion}, rolling_friction: {rolling}"
 
 
 def _ground(kind: str, size: float, random: np.random.Generator) -> tuple[str, float, float, float]:
