@@ -88,7 +88,7 @@ def _compliant_row(work, i, law):
         before = (1.0 - active[t.AC_SHARE]) * work.contacts.touch[int(active[t.AC_TOUCH]), t.TO_LAW]
         now = before + active[t.AC_SHARE] * law_force(law, depth, u)
         _answer_row(work, at, 1.0 / slope, u + now / slope)
-    else:  # the law does not answer: open, or θ is 0, as at the end of an Euler step with p > 1 where only others close it
+    else:  # the law does not answer: no force, or θ = 0, if a gap is open until others close it in an Euler step
         _given_row(work, at, f)
 
 

@@ -153,7 +153,7 @@ def test_shapes_that_are_set_into_each_other_push_themselves_apart(tmp_path, wor
 
 @pytest.mark.parametrize("integrator", ["semi_implicit", "implicit", "rk4"])
 def test_boxes_that_fall_on_springs_stay_finite(tmp_path, integrator):
-    """A corner that lifts off at a step's start may be closed by the others: with p > 1 its law then does not answer."""
+    """Others may close a corner that has just lifted off: with p > 1 its law then does not answer."""
     size = [0.4, 0.3, 0.2]
     law = "{name: c, first: floor, second: b, stiffness: 1.0e6, exponent: 1.5, friction: 0.3}"
     body = free("b", 10.0, solid_box(size, 10.0), (0, 0, 0.5))

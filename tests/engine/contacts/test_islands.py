@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -85,8 +87,7 @@ def row_of_balls(tmp_path, order):
     names, place = [f"b{i}" for i in range(12)], 0.199999
     bodies = [ball(name, (place * i, 0, 0.1), "{vx: 1.0, vy: 0.2}" if i == 0 else "{}") for i, name in enumerate(names)]
     laws = [f"{{name: f{i}, first: floor, second: {name}, friction: 0.2}}" for i, name in enumerate(names)]
-    pairs = zip(names, names[1:])
-    laws += [f"{{name: n{i}, first: {a}, second: {b}, friction: 0.4}}" for i, (a, b) in enumerate(pairs)]
+    laws += [f"{{name: n{i}, first: {a}, second: {b}, friction: 0.4}}" for i, (a, b) in enumerate(pairwise(names))]
     return scene(tmp_path, bodies, [FLOOR, *(sphere(name) for name in names)], [laws[i] for i in order])
 
 
