@@ -1,7 +1,7 @@
 // The dialog before an order: what the order would change in the engine's present state, and the time limit to confirm it.
 
 import { post } from './link.js';
-import { formatNumber } from './telemetry.js';
+import { formatNumber, formatRange } from './telemetry.js';
 import { make } from './view.js';
 
 const COLUMNS = ['', 'now', 'then', 'change', 'unit', 'range'];
@@ -71,15 +71,10 @@ function table(lines) {
 
 function cells({ now, then, change, unit, low, high }, numbers) {
   const signed = change === null ? '' : `${change > 0 ? '+' : ''}${formatNumber(change)}`;
-  const texts = [shown(now), shown(then), signed, unit, rangeText({ low, high })];
+  const texts = [shown(now), shown(then), signed, unit, formatRange({ low, high })];
   return texts.slice(0, numbers ? texts.length : 2).map((textContent) => make('td', { className: 'lj-value', textContent }));
 }
 
 function shown(value) {
   return typeof value === 'string' ? value : value === null ? '∞' : formatNumber(value);
-}
-
-/** "-1 … 1"; empty for a number without bounds. */
-export function rangeText({ low, high }) {
-  return low === null && high === null ? '' : `${low === null ? '−∞' : formatNumber(low)} … ${high === null ? '∞' : formatNumber(high)}`;
 }

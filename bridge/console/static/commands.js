@@ -1,8 +1,8 @@
 // The command panel: the operator previews and confirms every order; the panel shows the engine's answer as text.
 
-import { askOrder, rangeText } from './command_dialog.js';
+import { askOrder } from './command_dialog.js';
 import { get, post } from './link.js';
-import { formatNumber } from './telemetry.js';
+import { formatNumber, formatRange } from './telemetry.js';
 import { addView, make, parts } from './view.js';
 
 const FEW = 12; // so many commands need no search field
@@ -189,7 +189,7 @@ function search(table) {
 function driveRow(desk, command, inputs) {
   const { name, unit } = command;
   const input = make('input', { type: 'text', inputMode: 'decimal', ariaLabel: `command ${name}` });
-  const range = rangeText(command);
+  const range = formatRange(command);
   Object.assign(input, { placeholder: range, title: range && `${range} ${unit}` });
   inputs.set(name, input);
   const send = () => sendEntered(desk, [command], inputs);

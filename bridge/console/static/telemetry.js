@@ -52,6 +52,14 @@ export function formatNumber(value) {
   return size >= 1e6 || size < 1e-4 ? value.toExponential(3).replace(/\.?0+e/, 'e') : String(Number(value.toPrecision(5)));
 }
 
+/** "-1 … 1"; empty without bounds, which are null or undefined. */
+export function formatRange(limits) {
+  const { low, high } = limits ?? {};
+  const open = (value) => value === null || value === undefined;
+  if (open(low) && open(high)) return '';
+  return `${open(low) ? '−∞' : formatNumber(low)} … ${open(high) ? '∞' : formatNumber(high)}`;
+}
+
 function live(openmct, link) {
   const batch = openmct.telemetry.SUBSCRIBE_STRATEGY.BATCH;
   const pass = (callback, options) => (data) =>

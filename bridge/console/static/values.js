@@ -1,6 +1,6 @@
 // Present values with their limits: of all quantities, in a table that can be searched, or of some.
 
-import { formatNumber, severityOf } from './telemetry.js';
+import { formatNumber, formatRange, severityOf } from './telemetry.js';
 import { addView, make } from './view.js';
 
 const PERIOD_MS = 500;
@@ -41,7 +41,7 @@ export function installValues(openmct, link, objects) {
 /** The line of a quantity, which is subscribed to only while the line is shown. */
 function row({ quantity, alarms, description, telemetry }, link) {
   const value = make('td', { className: 'lj-value', textContent: '–' });
-  const texts = [telemetry.values[0].unit, range(alarms.warning), range(alarms.critical), description];
+  const texts = [telemetry.values[0].unit, formatRange(alarms.warning), formatRange(alarms.critical), description];
   const cells = texts.map((textContent) => make('td', { textContent }));
   const line = make('tr', { title: description }, make('td', { textContent: quantity }), value, ...cells);
   let end = null;
@@ -60,11 +60,4 @@ function row({ quantity, alarms, description, telemetry }, link) {
       line.className = severity ? `lj-${severity}` : '';
     }
   };
-}
-
-/** A range as people write it; "" without one. */
-function range(limits) {
-  if (!limits) return '';
-  const side = (value, open) => (value === undefined ? open : formatNumber(value));
-  return `${side(limits.low, '−∞')} … ${side(limits.high, '∞')}`;
 }
