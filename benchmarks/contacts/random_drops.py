@@ -73,7 +73,7 @@ def drop(number: int, worlds: int = WORLDS) -> tuple[Found, dict[str, np.ndarray
     batch = lj.Batch(loaded(model.text), worlds, dt=model.dt, integrator=model.integrator)
     batch.q, batch.v = starts(model, worlds)
     start = _energy(batch)
-    scale, allowed = np.abs(start) + model.mass * 9.81 * model.size, model.allowed(start, _spins(batch))
+    scale, allowed = np.abs(start) + model.mass * 9.81 * model.size, model.allowed(start)
     gain, over, depth = np.zeros(worlds), np.full(worlds, -np.inf), np.zeros(worlds)
     for _ in range(round(SECONDS / model.dt / LOOK)):
         batch.step(LOOK)
@@ -95,12 +95,6 @@ def _energy(batch: lj.Batch) -> np.ndarray:
     """Kinetic and potential energy of each world, J."""
     energy: np.ndarray = batch.surveyed().get(slice(2, 3))[:, 0].copy()
     return energy
-
-
-def _spins(batch: lj.Batch) -> np.ndarray:
-    """Angular speed of each world's body, rad/s."""
-    speeds: np.ndarray = np.linalg.norm(batch.v[:, :3], axis=1)
-    return speeds
 
 
 def loaded(text: str) -> lj.System:

@@ -26,6 +26,7 @@ class RandomModel:
     text : its file;  shape, ground, law : what it has of each;  mass, kg;  size : radius of a sphere that holds the
     body, m;  above : a height from which it touches nothing yet, m;  beside : how far it may start from the middle, m
     lowest : the lowest height that its centre of mass can reach, m;  stiffness : 0 if nearly rigid;  dt, s
+    lightest : 1 / the least effective mass of a point of the body, in any direction, 1/kg
     """
 
     number: int
@@ -42,15 +43,16 @@ class RandomModel:
     exponent: float
     dt: float
     integrator: str
+    lightest: float
 
-    def allowed(self, energy: np.ndarray, spin: np.ndarray) -> np.ndarray:
-        """The largest penetration for total energies, J, and angular speeds, rad/s, at the start, m.
+    def allowed(self, energy: np.ndarray) -> np.ndarray:
+        """The largest penetration for total energies at the start, J, in m.
 
         A spring k δ^p at one point takes up all energy at k δ^(p+1) / (p + 1); nearly rigid shapes penetrate no deeper
-        than their way in a step. Spin counts twice: an axis of a small moment may take up the energy of others.
+        than the way of their fastest point in a step: with a kinetic energy T none is faster than √(2 T × lightest).
         """
         free = energy - self.mass * _G * self.lowest
-        way = (np.sqrt(2.0 * free / self.mass) + 2.0 * spin * self.size) * self.dt
+        way = np.sqrt(2.0 * free * self.lightest) * self.dt
         if self.stiffness == 0.0:
             return way
         power = self.exponent + 1.0
@@ -99,7 +101,18 @@ sensors:
 """
     dt, integrator = float(random.choice([1e-3, 5e-4])), str(random.choice(["rk4", "semi_implicit", "implicit"]))
     bounds = (mass, size, above, beside, lowest - size, stiffness, exponent, dt, integrator)
-    return RandomModel(number, text, shape, ground, law.split(":")[0], *bounds)
+    lightest = _lightest(mass, np.array([y + z, x + z, x + y]), half, com)
+    return RandomModel(number, text, shape, ground, law.split(":")[0], *bounds, lightest)
+
+
+def _lightest(mass: float, moments: np.ndarray, half: np.ndarray, com: np.ndarray) -> float:
+    """The largest eigenvalue of 1/m - [x] I⁻¹ [x] over the corners x of the box that holds a body, which bounds all."""
+    found = 0.0
+    for signs in np.ndindex(2, 2, 2):
+        a, b, c = half * (2.0 * np.array(signs) - 1.0) - com
+        cross = np.array([[0.0, -c, b], [c, 0.0, -a], [-b, a, 0.0]])
+        found = max(found, np.linalg.eigvalsh(np.eye(3) / mass - cross @ np.diag(1.0 / moments) @ cross)[-1])
+    return float(found)
 
 
 def _shape(kind: str, sizes: np.ndarray, random: np.random.Generator) -> tuple[str, np.ndarray]:
