@@ -140,6 +140,13 @@ def _begin() -> None:
     llvm.initialize_native_asmprinter()
 
 
+def _begin_worker() -> None:
+    """Workers step back: all wait for the process that lowers, which must not share its core with them."""
+    _begin()
+    if hasattr(os, "nice"):
+        os.nice(5)
+
+
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -147,8 +154,8 @@ def _cores() -> int:
 def main(folder: Path, plan: Path, root: str, target: Target, worlds: bool) -> None:
     """Make every missing file, and last the plan, which lists them.
 
-    This process lowers one function after the other, since most of what it calls is lowered by then, and small ones
-    first, so that workers, which run LLVM's passes and generate code, need not wait.
+    This process lowers one function after the other, since most of what it calls is lowered by then, in the order of
+    `parts_of`, so that workers, which run LLVM's passes and generate code, need not wait.
 
     worlds : whether to make code for several worlds too
     """
@@ -160,7 +167,7 @@ def main(folder: Path, plan: Path, root: str, target: Target, worlds: bool) -> N
     listed.write_bytes(written(parts))
     wanted = [part for part in parts if worlds or not part.worlds]
     functions = [[part for part in wanted if part.name == name] for name in dict.fromkeys(p.name for p in wanted)]
-    with ProcessPoolExecutor(min(_cores(), _MOST_WORKERS), initializer=_begin) as pool:
+    with ProcessPoolExecutor(min(_cores(), _MOST_WORKERS), initializer=_begin_worker) as pool:
         begun = [
             pool.submit(finish, part, code, folder, target)
             for function in functions

@@ -55,7 +55,11 @@ class Part:
 
 
 def parts_of(root: str) -> list[Part]:
-    """The parts of the entries under `root`, those with fewest sources first. Imports all of their modules."""
+    """The parts of the entries under `root`, in the order in which to compile them. Imports all of their modules.
+
+    Those that are also for several worlds come first, since they are the most work for LLVM and the least for numba;
+    among them those with fewest sources.
+    """
     from limberjack.engine.compile.kernel import FUNCTIONS
 
     for module in _modules(root):
@@ -72,7 +76,8 @@ def parts_of(root: str) -> list[Part]:
             arguments = known.arguments + INTS * known.entry  # where the entry reports whether the worlds agreed
             code = digest_of(_WIDENING, code)
             parts.append(Part(known.name, arguments, known.entry, bitcode, code, worlds=True))
-    return sorted(parts, key=lambda part: (sizes[part.name], part.symbol))
+    wide = {part.name for part in parts if part.worlds}
+    return sorted(parts, key=lambda part: (part.name not in wide, sizes[part.name], part.symbol))
 
 
 def versions() -> list[str]:
