@@ -166,7 +166,7 @@ LI_TOUCH, LI_PAIR, LI_TREE, LI_NEXT = range(LISTED)  # LI_TREE: row of a tree th
 TREE = 4
 TR_UP, TR_FIRST, TR_LAST, TR_BLOCKS = range(TREE)
 
-# work.contacts.active (active, 32): blocks of the island that is solved: forces of a touch along three axes, and behind
+# work.contacts.active (active, 40): blocks of the island that is solved: forces of a touch along three axes, and behind
 # them its moments about these if it has torsional or rolling friction
 ACTIVE = 40
 AC_TOUCH, AC_PAIR = 0, 1
@@ -187,6 +187,8 @@ AC_STORED = 29  # compliant: work that the normal force may return in this step,
 AC_MOST = 30  # largest normal force
 AC_PUSH = 31  # nearly rigid: speed at which a deep overlap would decay, until it may push; 0 of all others
 AC_FIRST, AC_END = 32, 33  # blocks first … end - 1 may answer to this one; both ascend with the block
+AC_CALM = 34  # nearly rigid: AC_AIM without restitution
+AC_LIVELY = 35  # 3: the forces with the whole restitution, where that is too much
 
 CONTACTS = Family(
     "contacts",

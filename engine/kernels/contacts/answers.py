@@ -13,7 +13,7 @@ from __future__ import annotations
 from limberjack.engine.algebra.array_views import BLOCK, LANES
 from limberjack.engine.algebra.blocks import load_six, set_block_lane
 from limberjack.engine.algebra.lanes import equal_lanes, store_lanes
-from limberjack.engine.algebra.spatial import add_cross, load3, load9, scale, sub, unrot
+from limberjack.engine.algebra.spatial import add_cross, add_scaled, load3, load9, scale, sub, unrot
 from limberjack.engine.algebra.whole_numbers import whole
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.groups.admittance import element, shared, solve_admittance
@@ -45,20 +45,32 @@ def _put_forces(work, active, block, at, row, x, sign):
 
 
 @kernel
-def _trace(plant, work, i):
-    """e of block i at all velocities that it moves: work.contacts.path."""
+def place_of(met, back):
+    """Where the shapes of a touch are nearest: at the end of the step, and by a share `back` of the way nearer to where
+    that was at its start. Corners of boxes may be other ones at the end; then it is the end's."""
+    end = load3(met, t.ME_POINT)
+    way = sub(load3(met, t.ME_FROM), end)
+    return add_scaled(end, back, way) if met[t.ME_BEGAN] > 0.0 else end
+
+
+@kernel
+def _trace(plant, work, i, back, ahead):
+    """e of block i at all velocities that it moves: work.contacts.path. back: of `place_of`; ahead, s: for how long
+    links have yet to move when the force acts."""
     active, block = work.contacts.active[i], work.contacts.coblock[i]
     pair = plant.contacts.pair_int[_pair_of(work, i)]
-    x = load3(work.contacts.met[int(active[t.AC_TOUCH])], t.ME_POINT)
+    x = place_of(work.contacts.met[int(active[t.AC_TOUCH])], back)
     row_a = plant.contacts.collider_int[pair[t.PA_A], t.CO_ROW]
     row_b = plant.contacts.collider_int[pair[t.PA_B], t.CO_ROW]
     path, walk = work.contacts.path[i], plant.contacts.walk
     clear_path(plant, work, walk, pair[t.PA_WALK], pair[t.PA_WALKS], path)
     if row_a > 0:
-        _put_forces(work, active, block, 0, row_a, x, -1.0)
+        seen = add_scaled(x, ahead, load3(work.contacts.placed[pair[t.PA_A]], t.PC_U))
+        _put_forces(work, active, block, 0, row_a, seen, -1.0)
         add_to(work.loops.cross[row_a], load_six(block, 0))
     if row_b > 0:
-        _put_forces(work, active, block, BLOCK, row_b, x, 1.0)
+        seen = add_scaled(x, ahead, load3(work.contacts.placed[pair[t.PA_B]], t.PC_U))
+        _put_forces(work, active, block, BLOCK, row_b, seen, 1.0)
         add_to(work.loops.cross[row_b], load_six(block, BLOCK))
     trace_path(plant, work, walk, pair[t.PA_WALK], pair[t.PA_WALKS], path)
 
@@ -90,7 +102,7 @@ def _through_loop(plant, work, i, l):
 
 
 @kernel
-def _follow_loops(plant, work, n, h):
+def _follow_loops(plant, work, matrix, n, h):
     """Eliminate the rows of loops by force: h W -= h Λ_cl Λ_ll⁻¹ Λ_lc."""
     through, force = work.contacts.through, work.loops.solve[lp.SO_FORCE]
     for m in range(3 * n):
@@ -103,8 +115,8 @@ def _follow_loops(plant, work, n, h):
         _ask(through[m], work.loops.solve[lp.SO_RIGHT])
         solve_admittance(work)
         for other in range(m, 3 * n):
-            work.contacts.answer[m, other] -= h * _held(through[other], force)
-            work.contacts.answer[other, m] = work.contacts.answer[m, other]
+            matrix[m, other] -= h * _held(through[other], force)
+            matrix[other, m] = matrix[m, other]
 
 
 @kernel
@@ -168,10 +180,24 @@ def find_answers(plant, work, n, h, looped):
     """work.contacts.answer = h W of the n blocks of an island, where it is not zero (AC_FIRST, AC_END); D and U of the
     links are those at the end of the step. looped: some loops act by force, and are prepared."""
     for i in range(n):
-        _trace(plant, work, i)
+        _trace(plant, work, i, 0.0, 0.0)
     _find_profile(plant, work, n, looped)
+    _find_blocks(plant, work, work.contacts.answer, n, h, looped)
+
+
+@kernel
+def find_answers_at(plant, work, matrix, n, h, looped, share):
+    """The same into a matrix, where and when the forces act; the profile is known. share: c of `touching.py`; with rk4,
+    c = ½, that is midway, where shapes have half a step to move yet."""
+    for i in range(n):
+        _trace(plant, work, i, share, 2.0 * share * (1.0 - share) * h)
+    _find_blocks(plant, work, matrix, n, h, looped)
+
+
+@kernel
+def _find_blocks(plant, work, matrix, n, h, looped):
     for i in range(n):
         for j in range(i, whole(work.contacts.active[i, t.AC_END])):
-            _store(work.contacts.answer, i, j, h, _block(plant, work, i, j)[1])
+            _store(matrix, i, j, h, _block(plant, work, i, j)[1])
     if looped:
-        _follow_loops(plant, work, n, h)
+        _follow_loops(plant, work, matrix, n, h)

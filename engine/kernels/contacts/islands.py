@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import math
 
-from limberjack.engine.algebra.spatial import ZERO, dot, load3, load9, rot, store3, sub
+from limberjack.engine.algebra.spatial import ZERO, add_scaled, dot, load3, load9, rot, store3, sub
 from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.kernels.contacts.broad_phase import velocity_at
 from limberjack.engine.kernels.groups.paths import acts
 from limberjack.engine.tables import contacts as t
 from limberjack.engine.tables import loops as lp
@@ -166,15 +167,28 @@ def _spin(work, row):
 
 
 @kernel
-def note_spins(plant, work, count):
-    """work.contacts.met has the relative angular velocities of the touches of the list; links are placed and move."""
+def _note_once(work, met, a, b, row_a, row_b, time):
+    """Of a touch that has no place at the start of the step: how links a, b of shapes row_a, row_b moved there, at the
+    place where it is at the end."""
+    x = load3(met, t.ME_POINT)
+    once = velocity_at(work, b, add_scaled(x, time, load3(work.contacts.placed[row_b], t.PC_U)))
+    there = velocity_at(work, a, add_scaled(x, time, load3(work.contacts.placed[row_a], t.PC_U)))
+    store3(met, t.ME_ONCE, sub(once, there))
+
+
+@kernel
+def note_motion(plant, work, count, time):
+    """work.contacts.met has the relative angular velocities of the touches of the list, and the velocities at the start
+    of the step, `time` before the one to which the links are placed and move."""
     for i in range(count):
         pair = plant.contacts.pair_int[int(work.contacts.listed[i, t.LI_PAIR])]
+        met = work.contacts.met[int(work.contacts.listed[i, t.LI_TOUCH])]
+        row_a = plant.contacts.collider_int[pair[t.PA_A], t.CO_ROW]
+        row_b = plant.contacts.collider_int[pair[t.PA_B], t.CO_ROW]
+        if met[t.ME_BEGAN] == 0.0:
+            _note_once(work, met, row_a, row_b, pair[t.PA_A], pair[t.PA_B], time)
         if blocks_of(plant, int(work.contacts.listed[i, t.LI_PAIR])) > 1:
-            row_a = plant.contacts.collider_int[pair[t.PA_A], t.CO_ROW]
-            row_b = plant.contacts.collider_int[pair[t.PA_B], t.CO_ROW]
-            spin = sub(_spin(work, row_b), _spin(work, row_a))
-            store3(work.contacts.met[int(work.contacts.listed[i, t.LI_TOUCH])], t.ME_SPIN, spin)
+            store3(met, t.ME_SPIN, sub(_spin(work, row_b), _spin(work, row_a)))
 
 
 @kernel

@@ -45,6 +45,7 @@ def hold(active, depth, h):
 def unbound(active):
     """Prepare any block: it is not deep, and its force has no bound but those of its laws."""
     active[t.AC_MOST], active[t.AC_PUSH] = _ENDLESS, 0.0
+    active[t.AC_AIM], active[t.AC_CALM] = 0.0, 0.0
 
 
 @kernel
@@ -57,7 +58,7 @@ def _let_push(plant, work, i, h):
     active[t.AC_MOST] = bears + min(bears, 0.5 * PUSH / own) + (max(0.0, lost) + 0.5 * h * PUSH * PUSH / size) / own
     if slower < 1.0:
         active[t.AC_SOFT] *= slower
-    active[t.AC_AIM] = max(active[t.AC_AIM], aim)
+    active[t.AC_AIM], active[t.AC_CALM] = max(active[t.AC_AIM], aim), max(active[t.AC_CALM], aim)
     active[t.AC_PUSH] = 0.0
 
 

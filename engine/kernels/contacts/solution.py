@@ -82,7 +82,7 @@ def _relax(plant, work, i, held):
 
 
 @kernel
-def _start(work, n):
+def start_speeds(work, n):
     """Velocities of all blocks with the present forces."""
     for i in range(n):
         for c in range(3):
@@ -115,7 +115,7 @@ def solve_touches(plant, work, n):
         if polished:
             polish(plant, work, n)
         if sweep == 0 or polished:
-            _start(work, n)
+            start_speeds(work, n)
         change, held = 0.0, sweep >= rounds + SWEEPS // 2
         for i in range(n):
             change = max(change, _relax(plant, work, i, held))

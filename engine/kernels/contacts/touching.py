@@ -8,7 +8,7 @@
 3. touches that act on each other are an island (`islands.py`); of each
 4. what these velocities answer to forces: h W at q' (`answers.py`)
 5. forces by which laws hold at the end of the step (`laws.py`, `solution.py`), a second time where shapes overlap
-   deeply (`push_out.py`)
+   deeply (`push_out.py`), and once more where restitution would add energy (`rebound.py`)
 
 The forces then act on both links at one place of the inertial frame in every stage of the integrator
 (`forces/contact_forces.py`), so that they do no more to momentum than the integrator does.
@@ -19,23 +19,24 @@ from __future__ import annotations
 import math
 
 from limberjack.engine.algebra.array_views import matrix_view, vector_view
-from limberjack.engine.algebra.spatial import ZERO, add_scaled, dot, load3, scale, store3, sub
+from limberjack.engine.algebra.spatial import ZERO, add_scaled, dot, load3, scale, store3
 from limberjack.engine.compile.compiled import FLOATS, REAL, VECTORS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel, routine
-from limberjack.engine.kernels.contacts.answers import find_answers, prepare_loops
+from limberjack.engine.kernels.contacts.answers import find_answers, place_of, prepare_loops
 from limberjack.engine.kernels.contacts.broad_phase import velocity_at
 from limberjack.engine.kernels.contacts.islands import (
     find_islands,
     forget,
     is_first,
     list_touches,
-    note_spins,
+    note_motion,
     take_island,
 )
 from limberjack.engine.kernels.contacts.laws import SOFT, STILL, depth_at, law_force, stiffness, stored
 from limberjack.engine.kernels.contacts.meeting import carry_on, find_touches, has_jumped, note_start, size_of
 from limberjack.engine.kernels.contacts.polish import law_of
 from limberjack.engine.kernels.contacts.push_out import hold, push_out, unbound
+from limberjack.engine.kernels.contacts.rebound import lively, rebound_speed
 from limberjack.engine.kernels.contacts.solution import solve_touches
 from limberjack.engine.kernels.nodes.manifold import accelerate_along_start, move_to_end
 from limberjack.engine.kernels.nodes.tree import sweep_poses, sweep_velocities
@@ -169,22 +170,6 @@ def _predict(plant, work, q, v, h, share):
 
 
 @kernel
-def _rebound(gap, free, came, e, h, share):
-    """The speed u' at which a nearly rigid touch parts at the end of the step, which leaves e² of its energy.
-
-    In free flight with du/dt = c the integrator keeps E = (u + (s - ½) c h)² - 2 c g, where gaps g move along the mean
-    rate (s = ½) or with Euler's methods along the new one (s = 1). After the impact E is e² times what it was, at the
-    gap g + s h (u' - u). Without c that is u' = -e u, with which a bouncing ball would gain the energy of its fall in
-    the step at every bounce.
-    """
-    c = (free - came) / h
-    ahead = free + (share - 0.5) * c * h
-    before = ahead * ahead - 2.0 * c * gap
-    rest = share * (1.0 - share) * c * c * h * h + e * e * before + 2.0 * c * (gap - h * share * free)
-    return 0.5 * c * h + math.sqrt(rest) if rest > 0.0 else 0.0
-
-
-@kernel
 def _take_stored(work, active, law, h):
     """How much work the normal force of a compliant touch may return: what it took up, or where that is not known, what
     its law stores as deep as it is at the start of the step."""
@@ -228,21 +213,12 @@ def _prepare(plant, work, i, n, h, share):
     active[t.AC_AIM] = min(0.0, free - gap / (h * share))
     if start < 0.0:
         hold(active, -start, h)
-    e = law[t.K_RESTITUTION]
+    active[t.AC_CALM], e = active[t.AC_AIM], law[t.K_RESTITUTION]
     if e > 0.0 and free < 0.0 and gap < 0.0 and work.contacts.touch[j, t.TO_LAW] == 0.0:
-        rebound = _rebound(gap, free, came, e, h, share)
+        rebound = rebound_speed(gap, free, came, e, h, share)
         if n == 1:  # there is no touch beside it for which it would have to be soft
             rebound += SOFT * (rebound - free)
         active[t.AC_AIM] = max(active[t.AC_AIM], rebound)
-
-
-@kernel
-def _place(met, share):
-    """Where the force of a touch acts: where the shapes are nearest, as the integrator has it on the way from the start
-    of the step to its end. Corners of boxes may be other ones at the end; then it acts at the end's."""
-    end, start = load3(met, t.ME_POINT), load3(met, t.ME_FROM)
-    way = sub(start, end)
-    return add_scaled(end, share, way) if met[t.ME_BEGAN] > 0.0 else end
 
 
 @kernel
@@ -282,7 +258,7 @@ def _keep(plant, work, i, h, share):
     store3(known, t.TO_MOMENT, ZERO)
     if acts:  # the rest stays as it was in the last step with a force, which the State has as well
         known[t.TO_SLIP] = math.sqrt(work.contacts.speed[3 * i + 1] ** 2 + work.contacts.speed[3 * i + 2] ** 2)
-        store3(known, t.TO_POINT, _place(met, share))
+        store3(known, t.TO_POINT, place_of(met, share))
         store3(known, t.TO_NORMAL, load3(active, t.AC_BASIS))
 
 
@@ -297,10 +273,13 @@ def islands_routine(ints, floats, vector, count, q, h, share):
             find_answers(plant, work, n, h, looped)
             for i in range(n):
                 _prepare(plant, work, i, n, h, share)
-            for _ in range(2):
+            most = 0.0
+            for _ in range(3):
                 solve_touches(plant, work, n)
                 if not push_out(plant, work, n, h):
-                    break
+                    most = lively(plant, work, n, h, share, looped, most)
+                    if most == 0.0:
+                        break
             for i in range(n):
                 _keep(plant, work, i, h, share)
 
@@ -318,7 +297,7 @@ def touch_routine(ints, floats, vector, q, v, h, share, tries):
         return 0
     blocks = find_islands(plant, work, count)
     if blocks <= work.contacts.active.shape[0]:
-        note_spins(plant, work, count)
+        note_motion(plant, work, count, 4.0 * share * (1.0 - share) * h)
         settle_with(plant, work, work.qstage[_THERE], work.inertia_add)
         islands_routine(ints, floats, vector, count, work.qstage[_THERE], h, share)
     return blocks

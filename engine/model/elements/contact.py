@@ -25,7 +25,7 @@ _STIFFNESS = "stiffness k at each point of contact; 0: nearly rigid, whatever th
 _STIFFER = f"Give a number from 0, which is nearly rigid, to {STIFFEST:g}"
 _EXPONENT = "p in the force k δ^p of the penetration δ, a multiple of ½: 1, or 1.5 for round shapes (Hertz)"
 _DISSIPATION = "a in the force k δ^p (1 + a dδ/dt) (Hunt and Crossley)"
-_RESTITUTION = "speed after an impact divided by the speed before; for nearly rigid contacts only"
+_RESTITUTION = "speed after an impact divided by the speed before, less if that would add energy; nearly rigid only"
 
 _TORSION = "largest moment about the normal, per normal force: 2/3 µ a for a round patch of radius a (Hertz: 0.59 µ a)"
 _ROLLING = "largest moment across the normal, per normal force: the arm of rolling resistance"

@@ -1,0 +1,167 @@
+"""Restitution, and what takes it back where it would add energy.
+
+u' = -e u says nothing about friction or about touches that only bear. Both can turn other motion into motion apart: a
+rod that falls on its end and sticks there would leave with up to e² / (1 - ρ²) of its energy, ρ the correlation of
+normal and tangent in W (Kane and Levinson 1985), and what jams with joules from nowhere. A force that is constant over
+the step does the work ½ h f·(u₋ + u), u₋ the velocity at its start. If that of all nearly rigid touches and of all
+friction of an island is positive, its forces become
+
+    f = f₀ + s (f₁ - f₀),   0 ≤ s < 1        f₁ with restitution, f₀ without
+
+with the largest s for which it is not: along the line it is a quadratic in s. f₀ and f₁ are in the cones of Coulomb's
+law, which are convex, and so is f. The W of that work is the one where and when the forces act, on the way of a step.
+"""
+
+from __future__ import annotations
+
+import math
+
+from limberjack.engine.algebra.spatial import dot, load3
+from limberjack.engine.algebra.whole_numbers import whole
+from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.kernels.contacts.answers import find_answers_at
+from limberjack.engine.kernels.contacts.polish import law_of
+from limberjack.engine.kernels.contacts.solution import start_speeds
+from limberjack.engine.tables import contacts as t
+
+#: gains below this share of the work that is done are rounding
+_ROUNDING = 1e-9
+
+
+@kernel
+def rebound_speed(gap, free, came, e, h, share):
+    """The speed u' at which a nearly rigid touch parts at the end of the step, which leaves e² of its energy.
+
+    In free flight with du/dt = c the integrator keeps E = (u + (s - ½) c h)² - 2 c g, where gaps g move along the mean
+    rate (s = ½) or with Euler's methods along the new one (s = 1). After the impact E is e² times what it was, at the
+    gap g + s h (u' - u). Without c that is u' = -e u, with which a bouncing ball would gain the energy of its fall in
+    the step at every bounce.
+    """
+    c = (free - came) / h
+    ahead = free + (share - 0.5) * c * h
+    before = ahead * ahead - 2.0 * c * gap
+    rest = share * (1.0 - share) * c * c * h * h + e * e * before + 2.0 * c * (gap - h * share * free)
+    return 0.5 * c * h + math.sqrt(rest) if rest > 0.0 else 0.0
+
+
+@kernel
+def _came(work, i, c):
+    """The velocity of block i along axis c at the start of the step; of spins, which hardly change without contact,
+    that at its end."""
+    active = work.contacts.active[i]
+    met = work.contacts.met[int(active[t.AC_TOUCH])]
+    if active[t.AC_TURNS] > 0.0:
+        return active[t.AC_FREE + c]
+    return dot(load3(active, t.AC_BASIS + 3 * c), load3(met, t.ME_ONCE))
+
+
+@kernel
+def _look_where_forces_act(plant, work, n, h, share, looped):
+    """work.contacts.system = h W where the forces of n blocks act, and work.contacts.right = u₋ + u without changes of
+    these: the solutions are through with both. With rk4 the forces act midway between the places at the start and the
+    end of the step, so that what the way between these adds to u₋ it takes from u."""
+    find_answers_at(plant, work, work.contacts.system, n, h, looped, share)
+    for i in range(n):
+        for c in range(3):
+            work.contacts.right[3 * i + c] = _came(work, i, c) + work.contacts.active[i, t.AC_FREE + c]
+
+
+@kernel
+def _both(work, row):
+    """u₋ + u of a row with the present forces."""
+    active, answer = work.contacts.active, work.contacts.system[row]
+    held = active[row // 3]
+    both = work.contacts.right[row]
+    for j in range(whole(held[t.AC_FIRST]), whole(held[t.AC_END])):
+        for c in range(3):
+            both += answer[3 * j + c] * (active[j, t.AC_FORCE + c] - active[j, t.AC_HELD + c])
+    return both
+
+
+@kernel
+def _is_compliant(plant, work, i):
+    return plant.contacts.contact[law_of(plant, work, i), t.K_STIFFNESS] > 0.0
+
+
+@kernel
+def _work_of(plant, work, n):
+    """f·(u₋ + u) of n blocks, as far as restitution has to make up for it, and the size of its parts.
+
+    Compliant normal forces keep account of their work, and what pushes shapes apart may add its own.
+    """
+    total, size = 0.0, 0.0
+    for row in range(3 * n):
+        i, c = row // 3, row % 3
+        active = work.contacts.active[i]
+        normal = c == 0 and active[t.AC_TURNS] == 0.0
+        if not (normal and _is_compliant(plant, work, i)):
+            f, both = active[t.AC_FORCE + c], _both(work, row)
+            if normal:
+                both -= 2.0 * max(0.0, active[t.AC_CALM])
+            total, size = total + f * both, size + abs(f) * (abs(both) + abs(work.contacts.right[row]))
+    return total, size
+
+
+@kernel
+def _rebounds(work, n):
+    """Whether restitution acts at any of n blocks."""
+    for i in range(n):
+        active = work.contacts.active[i]
+        if active[t.AC_TURNS] == 0.0 and active[t.AC_FORCE] > 0.0 and active[t.AC_AIM] > active[t.AC_CALM]:
+            return True
+    return False
+
+
+@kernel
+def _calm(work, n):
+    """Keep f₁ of n blocks in AC_LIVELY, and take their restitution away."""
+    for i in range(n):
+        active = work.contacts.active[i]
+        for c in range(3):
+            active[t.AC_LIVELY + c] = active[t.AC_FORCE + c]
+        if active[t.AC_TURNS] == 0.0:
+            active[t.AC_AIM] = min(active[t.AC_AIM], active[t.AC_CALM])
+
+
+@kernel
+def _enliven(work, n, s):
+    """Move the forces of n blocks towards AC_LIVELY by a share s of what is missing."""
+    for i in range(n):
+        active = work.contacts.active[i]
+        for c in range(3):
+            active[t.AC_FORCE + c] += s * (active[t.AC_LIVELY + c] - active[t.AC_FORCE + c])
+
+
+@kernel
+def _share(least, middle, most):
+    """The largest s in [0, 1] where a quadratic exceeds neither its value at 0 nor 0; its values at 0, ½ and 1."""
+    if most <= least:
+        return 1.0
+    a = 2.0 * (most - 2.0 * middle + least)
+    b = most - least - a
+    root = math.sqrt(max(0.0, b * b - 4.0 * a * min(least, 0.0)))
+    s = -2.0 * min(least, 0.0) / (b + root) if b > 0.0 else 0.5 * (root - b) / a
+    return max(0.0, min(1.0, s))
+
+
+@kernel
+def lively(plant, work, n, h, share, looped, most):
+    """Whether the n blocks of an island are to be solved again, after a solution: the work that f₁ does, or 0.
+
+    most : what this returned after the solution before. Then this one is f₀, and the forces become f
+    share, looped : as for `find_answers_at`
+    """
+    if not (most > 0.0 or _rebounds(work, n)):
+        return 0.0
+    _look_where_forces_act(plant, work, n, h, share, looped)
+    done, size = _work_of(plant, work, n)
+    if most > 0.0:
+        _enliven(work, n, 0.5)
+        middle = _work_of(plant, work, n)[0]
+        _enliven(work, n, 2.0 * _share(done, middle, most) - 1.0)
+        start_speeds(work, n)
+        return 0.0
+    if not done > _ROUNDING * size:
+        return 0.0
+    _calm(work, n)
+    return done
