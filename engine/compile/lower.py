@@ -180,3 +180,4 @@ def main(folder: Path, plan: Path, root: str, target: Target, worlds: bool) -> N
 
 if __name__ == "__main__":
     main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], TARGETS[sys.argv[4]], WORLDS in sys.argv[5:])
+    os._exit(0)  # to free all that numba keeps takes seconds

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from limberjack.bridge import Client
+from limberjack.bridge.pacing import place
 from limberjack.commands.conservation import CONSERVED, STRAIN, momentum_conserved
 from limberjack.commands.record import Record
 from limberjack.commands.trajectory import Reference, drivable, for_system
@@ -161,6 +162,7 @@ def drive(client: Client, system: System, job: dict[str, Any]) -> None:
 def main() -> int:
     """`python -m limberjack.commands.controller JOB` with the job as JSON (see `commands/drive.py`)."""
     job = json.loads(sys.argv[1])
+    place(job["cpus"], None)
     system = load(job["model"], **job["load"])
     with Client(job["endpoint"], name="controller", timeout_s=job["timeout_s"], keys=job["keys"]) as client:
         drive(client, system, job)

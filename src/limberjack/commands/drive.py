@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -73,12 +73,25 @@ def run_job(job: Job, console: Console) -> Path:
     dt = system.dt if job.dt is None else job.dt
     started = time.perf_counter()
     console.print(f"starting the engine process on {system.name} ({system.nv} velocities, dt {dt:g} s)")
-    with EngineProcess(system, job.settings, dt=dt, integrator=job.integrator) as engine:
+    shared = _shared_processor(job)
+    settings = job.settings if shared is None else replace(job.settings, cpus=shared)
+    with EngineProcess(system, settings, dt=dt, integrator=job.integrator) as engine:
         ready = time.perf_counter()
         console.print(f"engine pid {engine.pid} answers at {engine.endpoints.request} after {ready - started:.1f} s")
-        wall = _control(job, engine, dt, console)
+        wall = _control(job, engine, shared, dt, console)
     _report(job, system, wall, console)
     return job.folder
+
+
+def _shared_processor(job: Job) -> tuple[int, ...] | None:
+    """The processor for engine and controller, None to leave both where they are.
+
+    In lockstep they take turns. To wake a process on another processor, which sleeps meanwhile, takes longer than all
+    else in a round trip.
+    """
+    if job.settings.cpus is not None or job.real_time or not hasattr(os, "sched_getaffinity"):
+        return None
+    return (max(os.sched_getaffinity(0)),)
 
 
 def _check_drives(job: Job, system: System, console: Console) -> None:
@@ -111,7 +124,9 @@ def _names(named: Sequence[Actuator] | Sequence[Loop]) -> str:
     return ", ".join(each.name for each in named[:12]) + more
 
 
-def _control(job: Job, engine: EngineProcess, dt: float, console: Console) -> float:
+def _control(
+    job: Job, engine: EngineProcess, processor: tuple[int, ...] | None, dt: float, console: Console
+) -> float:
     """Run the controller in a separate process and show its progress; seconds from its first report to its last."""
     order = {
         "model": str(job.model),
@@ -123,6 +138,7 @@ def _control(job: Job, engine: EngineProcess, dt: float, console: Console) -> fl
         "timeout_s": 30.0,
         "keys": None if job.settings.keys is None else str(job.settings.keys),
         "real_time": job.real_time,
+        "cpus": processor,
     }
     command = [sys.executable, "-W", "ignore", "-m", "limberjack.commands.controller", json.dumps(order)]
     starting, driving = "the controller starts", "controller drives the joints"
