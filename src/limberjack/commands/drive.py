@@ -124,9 +124,7 @@ def _names(named: Sequence[Actuator] | Sequence[Loop]) -> str:
     return ", ".join(each.name for each in named[:12]) + more
 
 
-def _control(
-    job: Job, engine: EngineProcess, processor: tuple[int, ...] | None, dt: float, console: Console
-) -> float:
+def _control(job: Job, engine: EngineProcess, processor: tuple[int, ...] | None, dt: float, console: Console) -> float:
     """Run the controller in a separate process and show its progress; seconds from its first report to its last."""
     order = {
         "model": str(job.model),
