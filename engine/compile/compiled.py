@@ -35,6 +35,8 @@ PREFIX = "limberjack_"
 
 # Suffix of the names of code for several worlds at once (worlds.py).
 WORLDS = "_worlds"
+# Name of the constant that code for one world and for several reads before LLVM knows which it is.
+SEVERAL_WORLDS = "several_worlds"
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import llvmlite.binding as llvm
 
-from limberjack.engine.compile.compiled import WORLDS, Compiled
+from limberjack.engine.compile.compiled import SEVERAL_WORLDS, WORLDS, Compiled
 from limberjack.engine.compile.kernel import FUNCTIONS
 from limberjack.engine.compile.objects import module_of, object_code, worlds_code
 from limberjack.engine.compile.plan import Part, parts_of, written
@@ -51,7 +51,7 @@ class Lowered:
         """
         from limberjack.engine.compile.inner_code import optimised
 
-        known, code = self.known, self.code if worlds else _without_names(self.code)
+        known, code = self.known, _made_for(self.code, worlds)
         with module_of(bytes(optimised(code, known.unroll, not worlds).as_bitcode())) as module:
             function = module.get_function(self.name)
             if known.entry:
@@ -81,15 +81,20 @@ def _context(module: llvm.ModuleRef) -> llvm.ContextRef:
     return module._context  # type: ignore[no-any-return]
 
 
-def _without_names(code: bytes) -> bytes:
-    """The bitcode without names of values: they grow with every inlined call, and each pass would carry them along.
+def _made_for(code: bytes, worlds: bool) -> bytes:
+    """The bitcode with what `several_worlds` is, and for one world without names of values.
 
-    `worlds` rewrites code by its names.
+    Names grow with every inlined call, and each pass would carry them along. `worlds` rewrites code by its names.
     """
     with module_of(code) as module:
-        passes = llvm.create_new_module_pass_manager()
-        passes.add_strip_symbols_pass()
-        _run(passes, module)
+        if any(each.name == SEVERAL_WORLDS for each in module.global_variables):
+            flag = f"@{SEVERAL_WORLDS} = constant i8 {int(worlds)}"
+            module.link_in(llvm.parse_assembly(flag, _context(module)))
+            module.get_global_variable(SEVERAL_WORLDS).linkage = "internal"
+        if not worlds:
+            passes = llvm.create_new_module_pass_manager()
+            passes.add_strip_symbols_pass()
+            _run(passes, module)
         return bytes(module.as_bitcode())
 
 

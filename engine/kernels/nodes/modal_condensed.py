@@ -15,6 +15,7 @@ from __future__ import annotations
 from limberjack.engine.algebra.array_views import LANES, padded
 from limberjack.engine.algebra.blocks import block_column, block_lane
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes, sum_lanes
+from limberjack.engine.algebra.several_worlds import several_worlds
 from limberjack.engine.algebra.small_solves import pivot
 from limberjack.engine.algebra.spatial import ZERO, cross, dot, load3, store3
 from limberjack.engine.compile.kernel import kernel
@@ -144,8 +145,23 @@ def _solve(A, right, inverse, n):
 
 
 @kernel
+def _three_sums(parts, rank, i):
+    """Rows i, i + 1, i + 2 of Z* W."""
+    zero = equal_lanes(0.0)
+    s0, s1, s2 = zero, zero, zero
+    for c in range(rank):
+        z, w = parts.solved[c], load_lanes(parts.d[c], 0)
+        s0, s1, s2 = s0 + z[i] * w, s1 + z[i + 1] * w, s2 + z[i + 2] * w
+    return s0, s1, s2
+
+
+@kernel
 def _sum_nodes(parts, rank):
     """Z* W in whole."""
+    if several_worlds():
+        a, b = _three_sums(parts, rank, 0), _three_sums(parts, rank, 3)
+        store_rows(parts.whole, 0, 0, (a[0], a[1], a[2], b[0], b[1], b[2]))
+        return
     zero = equal_lanes(0.0)
     s0, s1, s2, s3, s4, s5 = zero, zero, zero, zero, zero, zero
     for c in range(rank):

@@ -9,6 +9,7 @@ import math
 
 from limberjack.engine.algebra.array_views import LANES, padded
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes
+from limberjack.engine.algebra.several_worlds import several_worlds
 from limberjack.engine.algebra.small_solves import pivot
 from limberjack.engine.algebra.spatial import add6, add9, add_scaled, dot, load3
 from limberjack.engine.compile.kernel import kernel
@@ -16,8 +17,23 @@ from limberjack.engine.tables.flexible import MS_EPS
 
 
 @kernel
+def _three_products(rows, weight, n, i, c):
+    """Σ_r weight_r row_r[i + e] row_r[c … c + 7], e = 0, 1, 2, of n rows."""
+    zero = equal_lanes(0.0)
+    s0, s1, s2 = zero, zero, zero
+    for r in range(n):
+        row = rows[r]
+        x = weight[r] * load_lanes(row, c)
+        s0, s1, s2 = s0 + row[i] * x, s1 + row[i + 1] * x, s2 + row[i + 2] * x
+    return s0, s1, s2
+
+
+@kernel
 def products(rows, weight, n, i, c):
     """Σ_r weight_r row_r[i + e] row_r[c … c + 7], e = 0 … 5, of n rows."""
+    if several_worlds():
+        a, b = _three_products(rows, weight, n, i, c), _three_products(rows, weight, n, i + 3, c)
+        return a[0], a[1], a[2], b[0], b[1], b[2]
     zero = equal_lanes(0.0)
     s0, s1, s2, s3, s4, s5 = zero, zero, zero, zero, zero, zero
     for r in range(n):
