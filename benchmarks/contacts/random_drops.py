@@ -72,12 +72,12 @@ def drop(number: int, worlds: int = WORLDS) -> tuple[Found, dict[str, np.ndarray
     begun, model = time.perf_counter(), random_model(number)
     batch = lj.Batch(loaded(model.text), worlds, dt=model.dt, integrator=model.integrator)
     batch.q, batch.v = starts(model, worlds)
-    start = _energy(batch)
+    start = energies(batch)
     scale, allowed = np.abs(start) + model.mass * 9.81 * model.size, model.allowed(start)
     gain, over, depth = np.zeros(worlds), np.full(worlds, -np.inf), np.zeros(worlds)
     for _ in range(round(SECONDS / model.dt / LOOK)):
         batch.step(LOOK)
-        gap, energy = batch.output["gap"], _energy(batch)
+        gap, energy = batch.output["gap"], energies(batch)
         free = (gap > 0.0) | (model.stiffness == 0.0)  # springs hold energy that the survey does not have
         depth, over = np.fmax(depth, -gap), np.fmax(over, -gap - allowed)
         gain = np.where(free, np.fmax(gain, (energy - start - model.gains(depth)) / scale), gain)
@@ -91,7 +91,7 @@ def drop(number: int, worlds: int = WORLDS) -> tuple[Found, dict[str, np.ndarray
     return found, {"gain": gain, "over": over, "depth": depth}
 
 
-def _energy(batch: lj.Batch) -> np.ndarray:
+def energies(batch: lj.Batch) -> np.ndarray:
     """Kinetic and potential energy of each world, J."""
     energy: np.ndarray = batch.surveyed().get(slice(2, 3))[:, 0].copy()
     return energy

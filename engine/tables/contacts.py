@@ -146,7 +146,7 @@ ME_BEGAN = 11  # 1: they were near at the start of the step as well
 ME_FROM = 12  # 3: where they were nearest there
 ME_START = 15  # gap there
 ME_SPIN = 16  # 3: angular velocity of b relative to a, inertial axes, of touches in the list
-ME_ONCE = 19  # 3: velocity of b relative to a there
+ME_ONCE = 19  # 3: velocity of b relative to a there; of those not near then, of the place where they are at the end
 
 # work.contacts.awake (pairs, 5): loops over touches leave out those of pairs that sleep: pairs out of reach, whose
 # touches have neither force nor law

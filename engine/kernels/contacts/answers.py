@@ -16,6 +16,7 @@ from limberjack.engine.algebra.lanes import equal_lanes, store_lanes
 from limberjack.engine.algebra.spatial import add_cross, add_scaled, load3, load9, scale, sub, unrot
 from limberjack.engine.algebra.whole_numbers import whole
 from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.kernels.contacts.broad_phase import carried
 from limberjack.engine.kernels.groups.admittance import element, shared, solve_admittance
 from limberjack.engine.kernels.groups.multipliers import prepare
 from limberjack.engine.kernels.groups.paths import acts, add_to, clear_path, trace_path
@@ -65,12 +66,10 @@ def _trace(plant, work, i, back, ahead):
     path, walk = work.contacts.path[i], plant.contacts.walk
     clear_path(plant, work, walk, pair[t.PA_WALK], pair[t.PA_WALKS], path)
     if row_a > 0:
-        seen = add_scaled(x, ahead, load3(work.contacts.placed[pair[t.PA_A]], t.PC_U))
-        _put_forces(work, active, block, 0, row_a, seen, -1.0)
+        _put_forces(work, active, block, 0, row_a, carried(work, pair[t.PA_A], x, ahead), -1.0)
         add_to(work.loops.cross[row_a], load_six(block, 0))
     if row_b > 0:
-        seen = add_scaled(x, ahead, load3(work.contacts.placed[pair[t.PA_B]], t.PC_U))
-        _put_forces(work, active, block, BLOCK, row_b, seen, 1.0)
+        _put_forces(work, active, block, BLOCK, row_b, carried(work, pair[t.PA_B], x, ahead), 1.0)
         add_to(work.loops.cross[row_b], load_six(block, BLOCK))
     trace_path(plant, work, walk, pair[t.PA_WALK], pair[t.PA_WALKS], path)
 

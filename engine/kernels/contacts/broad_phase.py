@@ -8,7 +8,20 @@ from __future__ import annotations
 
 import math
 
-from limberjack.engine.algebra.spatial import add, add_cross, dot, load3, load9, mul, rot, store3, store9, sub, unrot
+from limberjack.engine.algebra.spatial import (
+    add,
+    add_cross,
+    add_scaled,
+    dot,
+    load3,
+    load9,
+    mul,
+    rot,
+    store3,
+    store9,
+    sub,
+    unrot,
+)
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.contacts.distances import column
 from limberjack.engine.tables import contacts as t
@@ -35,6 +48,12 @@ def place_shapes(plant, work):
         store3(placed, t.PC_P, p)
         store3(placed, t.PC_U, velocity_at(work, row, p))
         placed[t.PC_W] = math.sqrt(dot(w, w))
+
+
+@kernel
+def carried(work, collider, x, time):
+    """The point x, after the centre of a shape has moved for a time."""
+    return add_scaled(x, time, load3(work.contacts.placed[collider], t.PC_U))
 
 
 @kernel

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 
-from limberjack.engine.algebra.spatial import ZERO, add_scaled, dot, load3, load9, rot, store3, sub
+from limberjack.engine.algebra.spatial import ZERO, dot, load3, load9, rot, store3, sub
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.contacts.broad_phase import velocity_at
+from limberjack.engine.kernels.contacts.broad_phase import carried, velocity_at
 from limberjack.engine.kernels.groups.paths import acts
 from limberjack.engine.tables import contacts as t
 from limberjack.engine.tables import loops as lp
@@ -167,13 +167,12 @@ def _spin(work, row):
 
 
 @kernel
-def _note_once(work, met, a, b, row_a, row_b, time):
-    """Of a touch that has no place at the start of the step: how links a, b of shapes row_a, row_b moved there, at the
-    place where it is at the end."""
+def _note_once(work, met, pair, row_a, row_b, time):
+    """ME_ONCE of a touch of a pair that has no place at the start of the step."""
     x = load3(met, t.ME_POINT)
-    once = velocity_at(work, b, add_scaled(x, time, load3(work.contacts.placed[row_b], t.PC_U)))
-    there = velocity_at(work, a, add_scaled(x, time, load3(work.contacts.placed[row_a], t.PC_U)))
-    store3(met, t.ME_ONCE, sub(once, there))
+    a = velocity_at(work, row_a, carried(work, pair[t.PA_A], x, time))
+    b = velocity_at(work, row_b, carried(work, pair[t.PA_B], x, time))
+    store3(met, t.ME_ONCE, sub(b, a))
 
 
 @kernel
@@ -186,7 +185,7 @@ def note_motion(plant, work, count, time):
         row_a = plant.contacts.collider_int[pair[t.PA_A], t.CO_ROW]
         row_b = plant.contacts.collider_int[pair[t.PA_B], t.CO_ROW]
         if met[t.ME_BEGAN] == 0.0:
-            _note_once(work, met, row_a, row_b, pair[t.PA_A], pair[t.PA_B], time)
+            _note_once(work, met, pair, row_a, row_b, time)
         if blocks_of(plant, int(work.contacts.listed[i, t.LI_PAIR])) > 1:
             store3(met, t.ME_SPIN, sub(_spin(work, row_b), _spin(work, row_a)))
 
