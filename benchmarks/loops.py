@@ -36,7 +36,7 @@ def inverse_loop(calls, ints, floats, work, q, v, vdot, out):
         inverse_dynamics(plant, scratch, q[k], v[k], vdot[k], 1.0, False, out)
 
 
-@entry(WHOLE, VECTORS, MATRIX, MATRIX)
+@entry(WHOLE, VECTORS, MATRIX, MATRIX, wide=True)
 def mass_matrix_loop(calls, ints, floats, work, q, out):
     plant, scratch = plant_view(ints, floats), work_view(ints, work)
     for i in range(calls):

@@ -107,7 +107,7 @@ def _compile(folder: Path, listed: Path, root: str, target: Target, worlds: bool
 
 def _environment() -> dict[str, str]:
     """Environment of that process: it compiles kernels, for a fixed processor, so that the host's has no influence."""
-    processor, features = OPTIMISED_FOR.get(host().partition("-")[0], OPTIMISED_ELSEWHERE)
+    processor, features, _ = OPTIMISED_FOR.get(host().partition("-")[0], OPTIMISED_ELSEWHERE)
     return {
         COMPILED: "1",
         "NUMBA_CPU_NAME": processor,

@@ -18,10 +18,10 @@ OPTIONS: dict[str, Any] = {
     "_nrt": False,
 }
 
-# The processor, and changes to its features, by whose costs LLVM's passes decide; then code is generated for each
-# level. With the costs of v3, or with 256-bit vectors, mass matrices took 13 % longer at v4 (docs/decisions/0018).
-OPTIMISED_FOR = {"x86_64": ("x86-64-v4", "-prefer-256-bit")}
-OPTIMISED_ELSEWHERE = ("generic", "")
+# The processor by whose costs LLVM's passes decide, and changes to its features: those of most functions, and those of
+# functions that are `wide`. Then code is generated for each level (docs/decisions/0018).
+OPTIMISED_FOR = {"x86_64": ("x86-64-v4", "+prefer-256-bit", "-prefer-256-bit")}
+OPTIMISED_ELSEWHERE = ("generic", "", "")
 
 # Types of arguments, one letter each. Arrays are contiguous. C callers pass INTS and FLOATS as a pointer, so entries
 # cannot read their length; VECTOR as a pointer and a length, MATRIX as a pointer, rows and columns.
@@ -45,6 +45,7 @@ class Compiled:
 
     arguments : one letter each; returns : a letter, or ""; worlds : whether it also has code for several worlds
     unroll : whether LLVM unrolls its loops; for long loops
+    wide : whether it uses 512-bit registers at v4; for functions that do little else than arithmetic on lanes
     """
 
     name: str
@@ -54,6 +55,7 @@ class Compiled:
     entry: bool
     worlds: bool = True
     unroll: bool = False
+    wide: bool = False
 
     @property
     def symbol(self) -> str:

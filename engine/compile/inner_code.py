@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numba
@@ -18,19 +19,19 @@ from numba import _dynfunc as _dynfunc  # type: ignore[attr-defined]
 from numba import types
 from numba.core import cgutils, config, ir
 from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs, must_use_alloca
-from numba.core.codegen import JITCodeLibrary
+from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import register_pass
 from numba.core.datamodel import models
 from numba.core.datamodel.registry import default_manager
 from numba.core.lowering import Lower
-from numba.core.registry import cpu_target
 from numba.core.typed_passes import NativeLowering
 from numba.core.types import Type
 from numba.extending import intrinsic as intrinsic
 
-from limberjack.engine.compile.compiled import OPTIONS, Compiled
+from limberjack.engine.compile.compiled import OPTIMISED_ELSEWHERE, OPTIMISED_FOR, OPTIONS, Compiled
+from limberjack.engine.compile.targets import host
 
 
 class _WholeTuple(models.TupleModel):  # type: ignore[misc]
@@ -191,15 +192,26 @@ def lowered(known: Compiled) -> tuple[bytes, str]:
     return result.library.written(), result.fndesc.llvm_func_name
 
 
-def optimised(code: bytes, unroll: bool, vectors: bool) -> binding.ModuleRef:
+@cache
+def _generator(features: str) -> Any:
+    """numba's passes and code generator for a processor with these changes to its features."""
+    before, config.CPU_FEATURES = config.CPU_FEATURES, features  # type: ignore[attr-defined]
+    try:
+        return JITCPUCodegen("limberjack")  # type: ignore[no-untyped-call]
+    finally:
+        config.CPU_FEATURES = before  # type: ignore[attr-defined]
+
+
+def optimised(code: bytes, known: Compiled, vectors: bool) -> binding.ModuleRef:
     """The code of `lowered` after LLVM's passes over the whole.
 
-    unroll : of `Compiled`; vectors : whether loops become vectors
+    vectors : whether loops become vectors
     """
-    _unroll(unroll)
+    _, features, wide = OPTIMISED_FOR.get(host().partition("-")[0], OPTIMISED_ELSEWHERE)
+    _unroll(known.unroll)
     try:
-        codegen = cpu_target.target_context.codegen()
-        return _InnerLibrary(codegen, "whole").optimised(code, vectors)  # type: ignore[no-untyped-call]
+        generator = _generator(wide if known.wide else features)
+        return _InnerLibrary(generator, "whole").optimised(code, vectors)  # type: ignore[no-untyped-call]
     finally:
         _unroll(False)
 

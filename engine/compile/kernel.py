@@ -48,15 +48,16 @@ else:
         return known.function
 
 
-def entry(*arguments: str, worlds: bool = False) -> Callable[[Function], Any]:
+def entry(*arguments: str, worlds: bool = False, wide: bool = False) -> Callable[[Function], Any]:
     """Mark a function <name>_entry of these argument types as the entry <name>. Kernels may also call it.
 
     worlds : whether it is also compiled for several worlds at once
+    wide : whether its code for one world uses 512-bit registers, which slow down all other code around them on Intel
     """
 
     def decorate(function: Function) -> Any:
         name = function.__name__.removesuffix(_ENTRY)
-        FUNCTIONS[name] = Compiled(name, function, "".join(arguments), NOTHING, True, worlds)
+        FUNCTIONS[name] = Compiled(name, function, "".join(arguments), NOTHING, True, worlds, wide=wide)
         return _inner(function)
 
     return decorate

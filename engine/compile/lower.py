@@ -52,7 +52,7 @@ class Lowered:
         from limberjack.engine.compile.inner_code import optimised
 
         known, code = self.known, _made_for(self.code, worlds)
-        with module_of(bytes(optimised(code, known.unroll, not worlds).as_bitcode())) as module:
+        with module_of(bytes(optimised(code, known, not worlds).as_bitcode())) as module:
             function = module.get_function(self.name)
             if known.entry:
                 module.link_in(llvm.parse_assembly(shell(known, function), _context(module)))
@@ -128,7 +128,7 @@ def lowered(parts: Sequence[Part], folder: Path, target: Target) -> list[tuple[P
 
 def finish(part: Part, made: Lowered, folder: Path, target: Target) -> None:
     """Make the missing files of a part."""
-    emitted = partial(worlds_code, made.known) if part.worlds else object_code
+    emitted = partial(worlds_code, made.known) if part.worlds else partial(object_code, wide=made.known.wide)
     code = keep(part.bitcode_file(folder), partial(made.bitcode, part.worlds)).read_bytes()
     for level, file in part.object_files(folder, target).items():
         keep(file, partial(emitted, code, target, level))

@@ -10,14 +10,15 @@ from functools import cache, lru_cache
 import llvmlite.binding as llvm
 
 from limberjack.engine.compile.compiled import PREFIX, Compiled
-from limberjack.engine.compile.targets import ALONE, FULL_WIDTH, Target
+from limberjack.engine.compile.targets import ALONE, FULL_WIDTH, HALF_WIDTH, Target
 from limberjack.engine.compile.worlds.widening import declined, widened
 
 #: Alignment of stack frames: the size of the widest register. Callers guarantee only 16 bytes. With these, a register
 #: that is spilled to the frame may lie across two cache lines, depending on the caller's stack.
 _FRAME = {"v3": " alignstack(32)", "v4": " alignstack(64)"}
 _HEAD = re.compile(r'^target datalayout = ".*"\ntarget triple = ".*"$', flags=re.M)
-_DEFINED = re.compile(rf"^(define [^\n]*@{PREFIX}\w+\([^\n]*\)[^\n{{]*?) \{{$", flags=re.M)
+_DEFINED = re.compile(r"^(define [^\n]*) \{$", flags=re.M)
+_CALLED = re.compile(rf"^(define [^\n]*@{PREFIX}\w+\([^\n]*\)[^\n{{]*?) \{{$", flags=re.M)
 
 
 @cache
@@ -41,12 +42,15 @@ def module_of(code: str | bytes) -> Iterator[llvm.ModuleRef]:
         context.close()
 
 
-def object_code(bitcode: bytes, target: Target, level: str) -> bytes:
+def object_code(bitcode: bytes, target: Target, level: str, *, wide: bool = False) -> bytes:
     """Object code of an entry or routine <name> for one level of the target's processors: limberjack_<name>_<level>.
 
     The names of routines that it calls get the same suffix.
+
+    wide : of `Compiled`
     """
-    return _emitted(_text(bitcode), target, level, "")
+    limit = "" if wide else HALF_WIDTH.get(level, "")
+    return _emitted(_DEFINED.sub(rf"\1{limit} {{", _text(bitcode)), target, level, "")
 
 
 def worlds_code(known: Compiled, bitcode: bytes, target: Target, level: str) -> bytes:
@@ -71,7 +75,7 @@ def _emitted(text: str, target: Target, level: str, features: str) -> bytes:
     )
     # LLVM reads the data layout when it parses, so the text must contain it
     text = _HEAD.sub(f'target datalayout = "{machine.target_data}"\ntarget triple = "{target.triple}"', text, count=1)
-    text = _DEFINED.sub(rf"\1{_FRAME.get(level, '')} {{", text)
+    text = _CALLED.sub(rf"\1{_FRAME.get(level, '')} {{", text)
     with module_of(text) as module:
         for function in module.functions:
             if function.name.startswith(PREFIX):

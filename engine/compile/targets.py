@@ -35,8 +35,9 @@ class Target:
 WORLDS_AT_ONCE = {"v2": 2, "v3": 4, "v4": 8, "base": 2}
 #: levels whose worlds are stepped one by one: two numbers in a register gain little, and code for them takes room
 ALONE = ("v2",)
-#: features that make LLVM use the whole register
+#: features that make LLVM use the whole register, and an attribute of functions that limits it to half of one
 FULL_WIDTH = {"v4": "-prefer-256-bit"}
+HALF_WIDTH = {"v4": ' "min-legal-vector-width"="256"'}
 
 _X86 = {"v2": "x86-64-v2", "v3": "x86-64-v3", "v4": "x86-64-v4"}
 _M1 = {"base": "apple-m1"}

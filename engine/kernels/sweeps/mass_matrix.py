@@ -116,7 +116,7 @@ def mass_matrix(plant, work, q, M):
         M[i, i] += plant.armature[i]
 
 
-@entry(VECTORS, VECTOR, MATRIX, worlds=True)
+@entry(VECTORS, VECTOR, MATRIX, worlds=True, wide=True)
 def mass_matrix_entry(ints, floats, work, q, M):
     """One evaluation of `mass_matrix`, for Python callers."""
     mass_matrix(plant_view(ints, floats), work_view(ints, work), q, M)

@@ -14,6 +14,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.compile import build, library, sources, store, targets
+from limberjack.engine.compile.compiled import WORLDS
 from limberjack.engine.compile.library import Library, LibraryError
 from limberjack.engine.compile.targets import TARGETS, host
 from limberjack.engine.kernels.entry_points import entries
@@ -180,6 +181,17 @@ def test_code_of_a_level_uses_no_register_beyond_it(objects):
         text = subprocess.run(["objdump", "-d", *files], capture_output=True, text=True, check=True).stdout
         assert "%xmm" in text
         assert not re.search(registers, text), level
+
+
+@pytest.mark.skipif(shutil.which("objdump") is None, reason="needs objdump")
+@pytest.mark.skipif("v4" not in LEVELS, reason="registers of x86-64")
+def test_code_for_one_world_uses_half_of_the_widest_registers(objects):
+    """Except in the mass matrix: where few instructions use all of them, an Intel processor slows down the others."""
+    wide = set()
+    for file in (file for file in objects if file.stem.endswith("-v4") and WORLDS not in file.name):
+        text = subprocess.run(["objdump", "-d", str(file)], capture_output=True, text=True, check=True).stdout
+        wide |= {file.name.split("-")[0]} if "%zmm" in text else set()
+    assert wide == {"mass_matrix"}
 
 
 @pytest.mark.skipif(shutil.which("objdump") is None, reason="needs objdump")
