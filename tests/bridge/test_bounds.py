@@ -99,6 +99,7 @@ def test_connections_are_bounded_and_silent_ones_give_way(tcp, which, most):
 
 
 @pytest.mark.parametrize("size", [1_000, 60_000])
+@pytest.mark.long
 def test_a_message_that_never_ends_is_not_kept(arm, size):
     with EngineProcess(arm, Settings(endpoint="tcp://127.0.0.1:*")) as process:
         before, portion = resident_mb(process.pid), 10 * frame(bytes(size), more=True)

@@ -350,6 +350,7 @@ def test_a_silent_engine(fmu, address, answer):
         fails_fast(unit)
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_garbage_is_an_error_and_no_crash(fmu, address, data):

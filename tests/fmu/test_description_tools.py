@@ -15,7 +15,14 @@ from tests.fmu import contents
 
 
 @pytest.mark.parametrize("kind", contents.KINDS, ids="-".join)
-@pytest.mark.parametrize("name", contents.MODELS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "full",
+        "equipped",
+        *(pytest.param(name, marks=pytest.mark.long) for name in contents.MODELS if name not in ("full", "equipped")),
+    ],
+)
 def test_fmpy_finds_no_problem(name, kind, tmp_path):
     made = contents.content(name, *kind)
     path = write(tmp_path / "m.fmu", {"modelDescription.xml": contents.document(made)})

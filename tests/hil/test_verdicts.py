@@ -74,6 +74,7 @@ def test_frames_of_the_start_up_are_not_judged():
     assert (passed, text[:35]) == (False, "no frame ran after the 10 of the st")
 
 
+@pytest.mark.long
 def test_a_slow_controller_fails_a_paced_run_and_only_that(folder, capsys):
     """Each frame of 10 ms takes 15 ms: whatever the machine, nearly all overrun."""
     (folder / "slow.py").write_text(

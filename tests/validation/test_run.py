@@ -61,6 +61,7 @@ def test_one_case_chosen_by_name_does_not_pass_for_all(tmp_path):
     assert tests[""]["verdict"] == INCOMPLETE
 
 
+@pytest.mark.long
 def test_a_second_part_reports_what_the_first_has_shown_and_runs_the_rest(tmp_path):
     kept, first = tmp_path / "kept.json", ("-n", "0", "-k", "projectile or period")
     _, tests = reported(tmp_path / "first", CLOSED_FORMS, f"--validation-keep={kept}", *first)

@@ -46,7 +46,7 @@ def test_a_spawned_worker_makes_the_code_of_the_library(tmp_path):
     assert all(file.read_bytes() == kept[file.name].read_bytes() for file in files)
 
 
-@pytest.mark.parametrize("worlds", [False, True])
+@pytest.mark.parametrize("worlds", [pytest.param(False, marks=pytest.mark.long), True])
 def test_code_for_several_worlds_is_made_where_it_is_wanted(tmp_path, worlds):
     names = {file.name.partition("-")[0] for file in made(tmp_path, "around_routine", USUAL, worlds)}
     assert names == {"around_routine"} | ({"around_routine_worlds"} if worlds else set())

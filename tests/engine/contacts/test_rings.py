@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -45,10 +46,16 @@ def hoop(mass: float, radius: float, tube: float) -> list[float]:
     return [across, across, mass * (radius**2 + 0.75 * tube**2)]
 
 
+@cache
+def _turned(quaternion: tuple[float, ...]) -> np.ndarray:
+    """Rotation matrix; the search for a least distance asks for that of one pose a thousand times."""
+    return Rotation.from_quat(quaternion, scalar_first=True).as_matrix()
+
+
 def circle(pose: np.ndarray, radius: float, azimuth: np.ndarray) -> np.ndarray:
     """(..., 3) places on a circle about the z axis of a pose."""
     local = radius * np.stack([np.cos(azimuth), np.sin(azimuth), 0.0 * azimuth], axis=-1)
-    return Rotation.from_quat(pose[:4], scalar_first=True).apply(local) + pose[4:]
+    return local @ _turned(tuple(pose[:4])).T + pose[4:]
 
 
 def least(distance) -> float:

@@ -52,7 +52,7 @@ def hub_and_beam(inertia: float, radius: float, mass: float | None) -> Callable[
 
 @pytest.mark.parametrize("kind", ["cantilever", "craig-bampton"])
 @pytest.mark.parametrize("radius", [0.0, 0.3])
-@pytest.mark.parametrize("inertia", [0.01, 0.1, 1.0, 30.0])
+@pytest.mark.parametrize("inertia", [0.01, *(pytest.param(x, marks=pytest.mark.long) for x in (0.1, 1.0)), 30.0])
 def test_a_pinned_hub_with_a_beam_has_the_frequencies_of_the_transcendental_equation(inertia, radius, kind):
     scale = STRIP.line_mass * STRIP.length**3
     system = on_a_hub(STRIP.data(kind, 14), inertia * scale, radius * STRIP.length)

@@ -46,7 +46,7 @@ def test_shipped_models(name):
     compare(lj.load(EXAMPLES / f"{name}.yaml"), 2, times=2)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 12))])
 def test_random_mechanisms(seed):
     for attempt in range(20):
         rng = np.random.default_rng([seed, attempt, 15])
