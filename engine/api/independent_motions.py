@@ -6,12 +6,13 @@
 for independent velocities I and dependent ones D. Rows of wheels and custom cuts hold velocities alone: with the
 others, Y_h, alone, more can be displaced, J, than can move, and fewer depend, E. A displacement ξ along J moves the
 coordinates by Z ξ to first order, with Z from Y_h as X from Y, and beyond it by what closes the loops again with E
-alone.
+alone. Rows of shapes that touch (`linearize_held.py`) stand behind those of loops.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model.frames import assemble
 from limberjack.engine.model.loops.closure import Closure, closures
 from limberjack.engine.model.loops.fill import held_data
-from limberjack.engine.model.loops.joint_tree import Tree, move
+from limberjack.engine.model.loops.joint_tree import Tree
 from limberjack.engine.model.loops.mechanism import Mechanism
 from limberjack.engine.model.loops.newton import sizes
 from limberjack.engine.model.loops.selection import dependent_columns
@@ -28,7 +29,7 @@ from limberjack.engine.model.system import Pose, System
 from limberjack.engine.tables.loops import COUPLING, DISTANCE, LOCK
 
 #: displacement, in the sizes of the velocities, that distinguishes a singular configuration from others
-_BESIDE = 1e-3
+_BESIDE, _BESIDE_TOUCHES = 1e-3, 1e-5
 #: residual (rad, m) and rates (rad/s, m/s) at which a state does not fit its loops
 MOST_OPEN, MOST_FAST = 1e-6, 1e-6
 #: corrections that close the loops again after a small displacement: each one squares the error
@@ -45,6 +46,20 @@ class Drive:
     place: int
 
 
+class Touching(Protocol):
+    """What shapes that touch hold."""
+
+    @property
+    def holonomic(self) -> np.ndarray:
+        """Which rows hold positions (k,)."""
+
+    def rows(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Residuals (k,), of rows that hold positions, and rows (k, nv)."""
+
+    def named(self, row: int) -> str:
+        """The shapes of a row."""
+
+
 class Mobility:
     """The motions that the closed loops of a system leave about q: which velocities are independent, X, q(ξ), v(ξ, ν).
 
@@ -52,18 +67,22 @@ class Mobility:
     Raises ArgumentError where a loop is open at q, and at singular configurations.
     """
 
-    def __init__(self, system: System, q: np.ndarray, command: np.ndarray, preferred: list[int]) -> None:
+    def __init__(
+        self, system: System, q: np.ndarray, command: np.ndarray, preferred: list[int], touches: Touching | None = None
+    ) -> None:
+        """touches : that hold velocities as loops do"""
         self.system, self.q, self.command = system, q, command
-        tree = Tree(assemble(system))
-        self._joints = tree.joints
+        self._tree = tree = Tree(assemble(system))
+        self._touches = touches
         loops = [_as_held(loop, tree, system) for loop in closures(system, tree) if loop.loop.closed]
         self._mechanism = Mechanism(tree, loops)
         self._drives = _drives(system, self._mechanism)
         self._require_closed()
         size = sizes(self._mechanism, q)
-        self._row, self._velocity = size.row, np.ones(system.nv)
+        own = np.zeros(0, dtype=bool) if touches is None else touches.holonomic
+        self._row, self._velocity = np.concatenate([size.row, np.ones(len(own))]), np.ones(system.nv)
         self._velocity[self._mechanism.dofs] = size.velocity
-        self._places = self._mechanism.holonomic
+        self._places = np.concatenate([self._mechanism.holonomic, own])
         Y = self._scaled(q, command)
         self._ranks = rank(Y), rank(Y[self._places])
         self.dependent = self._choose(Y, preferred)
@@ -75,13 +94,13 @@ class Mobility:
 
     def displaced(self, xi: np.ndarray, command: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """q(ξ) for a displacement ξ along J, and that along all velocities (nv,)."""
-        q, whole = self.q.copy(), self.Z @ xi
-        self._move(q, whole)
+        whole = self.Z @ xi
+        q = self._tree.moved(self.q, whole)
         for _ in range(_CORRECTIONS if self._closing else 0):
             r, Y = self._rows(q, command)
             correction = np.zeros(self.system.nv)
             correction[self._closing] = -self._solve(Y, r, self._places, self._closing)
-            self._move(q, correction)
+            q = self._tree.moved(q, correction)
             whole = whole + correction
             if np.abs(correction).max() < _CLOSED:
                 break
@@ -107,7 +126,13 @@ class Mobility:
         _, Y = self._rows(self.q, self.command)
         rest = np.abs(Y @ v - self._prescribed(self.command))
         if rest.max(initial=0.0) > MOST_FAST * max(1.0, float(np.abs(v).max(initial=0.0))):
-            name = self._loop_of(int(np.argmax(rest)))
+            worst = int(np.argmax(rest))
+            if worst >= self._mechanism.count and self._touches is not None:
+                raise ArgumentError(
+                    f"with this v {self._touches.named(worst - self._mechanism.count)} move at {rest[worst]:.3g} m/s "
+                    "where they touch and hold each other; give velocities at which they rest there, or roll."
+                )
+            name = self._loop_of(worst)
             raise ArgumentError(
                 f"with this v loop '{name}' opens at {rest.max():.3g} (m/s or rad/s); limberjack.assemble(system, q, "
                 "v) finds velocities that fit the loops."
@@ -119,12 +144,15 @@ class Mobility:
         r, Y = self._mechanism.evaluate(q)
         whole = np.zeros((len(Y), self.system.nv))
         whole[:, self._mechanism.dofs] = Y
-        return r, whole
+        if self._touches is None:
+            return r, whole
+        change, held = self._touches.rows(q)
+        return np.concatenate([r, change]), np.vstack([whole, held])
 
     @property
     def _every(self) -> np.ndarray:
         """All rows."""
-        return np.arange(self._mechanism.count)
+        return np.arange(len(self._places))
 
     def _scaled(self, q: np.ndarray, command: np.ndarray) -> np.ndarray:
         """Rows over all velocities, both brought to order one (`ranks.py`)."""
@@ -151,11 +179,7 @@ class Mobility:
     def _prescribed(self, command: np.ndarray) -> np.ndarray:
         """b: the rates of the rows that the prescribed motions ask for."""
         self._set_drives(command)
-        return self._mechanism.prescribed()
-
-    def _move(self, q: np.ndarray, step: np.ndarray) -> None:
-        for joint in self._joints:
-            move(joint, q, step[joint.vi : joint.vi + joint.nv])
+        return np.concatenate([self._mechanism.prescribed(), np.zeros(len(self._places) - self._mechanism.count)])
 
     def _choose(self, Y: np.ndarray, preferred: list[int]) -> list[int]:
         """Dependent velocities: those of embedded loops as the engine has them, those of others by pivoting."""
@@ -191,13 +215,14 @@ class Mobility:
         """Beside a singular configuration the rows have a higher rank than in it."""
         size = self._velocity[self.displaced_along]
         direction = size * np.random.default_rng(0).normal(size=len(size))
-        for step in (_BESIDE, -_BESIDE) if len(size) else ():
+        beside = _BESIDE if self._touches is None else _BESIDE_TOUCHES
+        for step in (beside, -beside) if len(size) else ():
             q, _ = self.displaced(step * direction, self.command)
             r, _ = self._rows(q, self.command)
             Y = self._scaled(q, self.command)
             if np.abs(r).max(initial=0.0) > MOST_OPEN or (rank(Y), rank(Y[self._places])) != self._ranks:
                 raise ArgumentError(
-                    "the loops are in a singular configuration: several motions begin here, and the "
+                    "the loops or touches are in a singular configuration: several motions begin here, and the "
                     "velocities cannot tell which one follows. Linearise at a state nearby."
                 )
 

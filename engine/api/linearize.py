@@ -11,7 +11,8 @@ with springs, dampers, friction, stops and actuators as `Simulation` has them, e
 
 With closed loops δq and δv are along the independent velocities only, n_R of them, and the loops give the rest. Rolling
 loops and custom cuts hold velocities and leave positions free: there are then more δq than δv. Shapes that touch at the
-state go on to touch, by the slopes of their law, and no others (`linearize_contacts.py`). With contacts, loops,
+state go on to touch, by the slopes of their law, and no others (`linearize_contacts.py`); those that are nearly rigid
+or stick hold velocities, as loops do (`linearize_held.py`). With contacts, loops,
 flexible bodies, elements or sensors without a closed form the slopes are central differences
 (`linearize_differences.py`), good to about 1e-11 of the largest.
 """
@@ -71,7 +72,7 @@ def linearize(
     Raises ArgumentError for arguments of the wrong shape, a singular mass matrix, both tau and command, or motion
     across a custom hinge whose map is not closed under V₀ × (linearise such a hinge at rest); with closed loops also
     for q or v at which one is not closed, and a singular configuration; with contacts where shapes
-    touch that are nearly rigid, or that stick.
+    that are nearly rigid or stick move against each other, or are about to part or slide.
     """
     model_arguments.system_of(system)
     if tau is not None and command is not None:
@@ -143,6 +144,7 @@ def _model_by_differences(simulation: Simulation) -> LinearModel:
     system, touches = simulation.system, HeldTouches(simulation) if simulation.system.contacts else None
     if touches is not None:
         touches.put(simulation)
+        touches.settle()
     found = linearize_differences.slopes(simulation, touches)
     along, own, nv = found.displaced, found.independent, system.nv
     _strain_rows(simulation, found.moved, found.seen[nv:])

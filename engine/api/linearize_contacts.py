@@ -6,7 +6,7 @@ rate u, normal n and tangential velocity w is, with N of the law there (`kernels
     f = N n - µ N w / |w|,    N = N₀ + ∂N/∂g (g - g₀) + ∂N/∂u (u - u₀),    N = k δ^p (1 - a u),  δ = -g
 
 and w / |w| to first order in w. What n, g, and the places of forces do as shapes move is exact. Nearly rigid touches
-and those that stick hold velocities, and have no such slopes: they are refused.
+and those that stick hold velocities (`linearize_held.py`); forces within the bounds of their laws must do so.
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from limberjack.engine.api.linearize_held import Loads, drift, held
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.kernels.entry_points import entries
+from limberjack.engine.model.frames import assemble
+from limberjack.engine.model.loops.joint_tree import Tree
 from limberjack.engine.model.plant import split
 from limberjack.engine.tables import contacts as at
 from limberjack.engine.tables import plant as layout
@@ -42,6 +45,7 @@ class HeldTouches:
     def __init__(self, simulation: Simulation) -> None:
         self._simulation, plant = simulation, simulation.plant
         self._work, self._state = plant.new_work(), simulation.state
+        self._tree = Tree(assemble(simulation.system))
         sections = split(self._work, layout.work_sections(plant.ints))
         self._met, self._placed = sections["met"], sections["placed"]
         pairs = plant.sections["pair_int"]
@@ -51,23 +55,24 @@ class HeldTouches:
         met = self._find(simulation.q, simulation.v)
         stiff = laws[:, at.K_STIFFNESS] > 0.0
         gaps = np.where(met[:, at.ME_NEAR] > 0.0, met[:, at.ME_GAP], np.inf)
-        self._refuse_rigid(gaps, stiff)
-        loaded = stiff & (gaps < 0.0)
+        loaded = gaps < np.where(stiff, 0.0, _RIGID)
         self.acting = np.flatnonzero(loaded)
-        law, held = laws[loaded], met[loaded]
-        normal, speed = _normal(held), held[:, at.ME_SPEED : at.ME_SPEED + 3]
-        self._gap, self._rate = held[:, at.ME_GAP], np.sum(normal * speed, axis=1)
+        law, acts, self._rigid = laws[loaded], met[loaded], ~stiff[loaded]
+        normal, speed = _normal(acts), acts[:, at.ME_SPEED : at.ME_SPEED + 3]
+        self._gap, self._rate = acts[:, at.ME_GAP], np.sum(normal * speed, axis=1)
         self._normal, self._places, self._known = normal, self._on_shapes(met), gaps < _ABSENT
         reach = plant.sections["collider"][self._shapes, at.CL_REACH]
         self._size = np.where(reach > 0.0, reach, np.inf).min(axis=1)
         k, p, a = law[:, at.K_STIFFNESS], law[:, at.K_EXPONENT], law[:, at.K_DISSIPATION]
-        left = 1.0 - a * self._rate
-        self._force = k * (-self._gap) ** p * left
-        self._by_gap, self._by_rate = -k * p * (-self._gap) ** (p - 1.0) * left, -k * a * (-self._gap) ** p
+        left, depth = 1.0 - a * self._rate, np.where(self._rigid, 1.0, -self._gap)
+        self._force = k * depth**p * left
+        self._by_gap, self._by_rate = -k * p * depth ** (p - 1.0) * left, -k * a * depth**p
         self._refuse_parting()
         self._friction, self._slip = law[:, at.K_FRICTION], speed - self._rate[:, None] * normal
         self._pace = np.linalg.norm(self._slip, axis=1)
-        self._refuse_sticking()
+        self._sticks = (self._friction > 0.0) & (self._pace <= _STICKS)
+        self._held = held(normal, self._rigid, self._sticks)
+        self._loads = Loads(np.zeros((0, 0)), np.zeros(0))
         self._refuse_moments(law)
 
     def put(self, simulation: Simulation) -> None:
@@ -78,18 +83,82 @@ class HeldTouches:
         rows[:, at.TO_GAP] = met[:, at.ME_GAP]
         found, far = self._follow(met)
         self._require_near(far)
-        held = met[found]
-        normal, speed = _normal(held), held[:, at.ME_SPEED : at.ME_SPEED + 3]
+        acts = met[found]
+        normal, speed = _normal(acts), acts[:, at.ME_SPEED : at.ME_SPEED + 3]
         rate = np.sum(normal * speed, axis=1)
-        force = self._force + self._by_gap * (held[:, at.ME_GAP] - self._gap) + self._by_rate * (rate - self._rate)
+        force = self._force + self._by_gap * (acts[:, at.ME_GAP] - self._gap) + self._by_rate * (rate - self._rate)
         slip = speed - rate[:, None] * normal
         rows[self.acting, at.TO_ACTS] = 1.0
-        rows[self.acting, at.TO_POINT : at.TO_POINT + 3] = held[:, at.ME_POINT : at.ME_POINT + 3]
+        rows[self.acting, at.TO_POINT : at.TO_POINT + 3] = acts[:, at.ME_POINT : at.ME_POINT + 3]
         rows[self.acting, at.TO_NORMAL : at.TO_NORMAL + 3] = normal
         rows[self.acting, at.TO_SLIP] = self._pace + np.sum(self._ways() * (slip - self._slip), axis=1)
-        pull = (self._friction * force)[:, None] * self._direction(slip)
-        rows[self.acting, at.TO_FORCE : at.TO_FORCE + 3] = force[:, None] * normal - pull
+        pull = self._friction[:, None] * self._direction(slip)
+        rows[self.acting, at.TO_FORCE : at.TO_FORCE + 3] = force[:, None] * (normal - pull)
         simulation.changed()
+        if self._held.touch.size:
+            self._hold(simulation, rows, normal, pull)
+
+    def _hold(self, simulation: Simulation, rows: np.ndarray, normal: np.ndarray, pull: np.ndarray) -> None:
+        """Add the forces that hold the rows. pull (n, 3) : friction of the touches that act, for a unit of load"""
+        q, v = simulation.q, simulation.v
+        A, before = self.rows(q)[1], simulation.vdot
+        ways = self._held.directions(normal) - self._held.holonomic[:, None] * pull[self._held.touch]
+        forces = rows[:, at.TO_FORCE : at.TO_FORCE + 3]
+        R = np.zeros((len(v), len(ways)))
+        for c, (touch, way) in enumerate(zip(self.acting[self._held.touch], ways, strict=True)):
+            known = forces[touch].copy()
+            forces[touch] += way
+            simulation.changed()
+            R[:, c] = simulation.vdot - before
+            forces[touch] = known
+        moved = drift(lambda s: self._rates(self._tree.moved(q, s * v), v), v)
+        self._loads = Loads(A @ R, -A @ before - moved)
+        np.add.at(forces, self.acting[self._held.touch], self._loads.found[:, None] * ways)
+        simulation.changed()
+
+    def settle(self) -> None:
+        """Hold only rows that do not depend on others from now on. ArgumentError if laws do not allow the forces that
+        held the rows at the last `put`."""
+        loads = self._loads
+        if not loads.b.size:
+            return
+        touch = self._held.touch[0] if not loads.hold else loads.outside(self._held, self._friction, self._force)
+        if touch >= 0:
+            raise ArgumentError(
+                f"{self._said(self.acting[touch])} touch, and no load and friction within their law would keep them "
+                "there: they are about to part or slide. Linearise where they rest, or slide."
+            )
+        self._held = self._held.chosen(loads.independent)
+
+    @property
+    def holonomic(self) -> np.ndarray:
+        """Which of the rows hold positions (k,)."""
+        return self._held.holonomic
+
+    def rows(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Changes of held gaps, 0 for other rows (k,), and the rows (k, nv) at q."""
+        touch, still = self._held.touch, np.zeros(self._simulation.system.nv)
+        met = self._find(q, still)
+        found, far = self._follow(met)
+        self._require_near(far)
+        ways, A = self._held.directions(_normal(met[found])), np.zeros((len(touch), len(still)))
+        for j in range(len(still) if touch.size else 0):
+            still[j] = 1.0
+            speed = self._find(q, still)[found, at.ME_SPEED : at.ME_SPEED + 3]
+            A[:, j] = np.sum(ways * speed[touch], axis=1)
+            still[j] = 0.0
+        return np.where(self.holonomic, (met[found, at.ME_GAP] - self._gap)[touch], 0.0), A
+
+    def _rates(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """What the rows are at q times v (k,)."""
+        met = self._find(q, v)
+        acts = met[self._follow(met)[0]]
+        speed = acts[self._held.touch, at.ME_SPEED : at.ME_SPEED + 3]
+        return np.asarray(np.sum(self._held.directions(_normal(acts)) * speed, axis=1))
+
+    def named(self, row: int) -> str:
+        """The shapes of a row, in messages."""
+        return self._said(self.acting[self._held.touch[row]])
 
     def largest_step(self, motion: np.ndarray, h: float, displaced: Callable[[float], np.ndarray]) -> float:
         """How far shapes may be displaced, h at most, twice of which is tried. motion: (nv,) along which, of unit size;
@@ -137,8 +206,8 @@ class HeldTouches:
         return found, np.maximum(far, np.linalg.norm(_normal(met[found]) - self._normal, axis=1))
 
     def _ways(self) -> np.ndarray:
-        """(n, 3) directions in which touches slide; 0 where nothing rubs."""
-        rubs = self._friction[:, None] > 0.0
+        """(n, 3) directions in which touches slide; 0 where nothing rubs, or sticks."""
+        rubs = (self._friction > 0.0)[:, None] & ~self._sticks[:, None]
         return np.where(rubs, self._slip / np.maximum(self._pace, _STICKS)[:, None], 0.0)
 
     def _direction(self, slip: np.ndarray) -> np.ndarray:
@@ -146,7 +215,7 @@ class HeldTouches:
         ways, change = self._ways(), slip - self._slip
         across = change - np.sum(ways * change, axis=1)[:, None] * ways
         direction: np.ndarray = ways + across / np.maximum(self._pace, _STICKS)[:, None]
-        return direction
+        return np.where(self._sticks[:, None], 0.0, direction)
 
     def _find(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         plant = self._simulation.plant
@@ -161,28 +230,12 @@ class HeldTouches:
         pair = self._simulation.plant.sections["pair_int"][self._pair_of[touch]]
         return f"'{a}' and '{b}' of contact '{self._simulation.system.contacts[pair[at.PA_CONTACT]].name}'"
 
-    def _refuse_rigid(self, gaps: np.ndarray, stiff: np.ndarray) -> None:
-        found = np.flatnonzero(~stiff & (gaps <= _RIGID))
-        if found.size:
-            raise ArgumentError(
-                f"{self._said(found[0])} touch here and are nearly rigid: they hold velocities and have no slope. Give "
-                "the contact a stiffness and linearise where that bears the load, or hold the bodies by a loop."
-            )
-
     def _refuse_parting(self) -> None:
-        found = np.flatnonzero(self._force <= 0.0)
+        found = np.flatnonzero((self._force <= 0.0) & ~self._rigid)
         if found.size:
             raise ArgumentError(
                 f"{self._said(self.acting[found[0]])} penetrate but part so fast that their law has no force, so "
                 "there is no contact to linearise about; give another v."
-            )
-
-    def _refuse_sticking(self) -> None:
-        found = np.flatnonzero((self._friction > 0.0) & (self._pace <= _STICKS))
-        if found.size:
-            raise ArgumentError(
-                f"{self._said(self.acting[found[0]])} stick here: friction holds their velocities and has no slope. "
-                "Linearise with friction 0, where they slide, or hold the bodies by a loop in place of friction."
             )
 
     def _refuse_moments(self, law: np.ndarray) -> None:

@@ -65,7 +65,7 @@ def slopes(simulation: Simulation, touches: HeldTouches | None = None) -> Slopes
     preferred = [*range(system.nv)]
     if system.loops:
         preferred = simulation.dynamics.embedding(q, np.zeros(system.nv))[2]
-    mobility = Mobility(system, q, u, preferred)
+    mobility = Mobility(system, q, u, preferred, touches)
     mobility.require_velocity(v)
     tau, nv = simulation.tau, system.nv
     engine = _Bare(system, mobility, touches)

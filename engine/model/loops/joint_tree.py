@@ -88,6 +88,14 @@ class Tree:
         """The joint that each velocity belongs to."""
         return [joint for joint in self.joints for _ in range(joint.nv)]
 
+    def moved(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
+        """Coordinates (nq,) after the motion `step` (nv,): velocities for a unit of time."""
+        q = q.copy()
+        for joint in self.joints:
+            if joint.nv:
+                move(joint, q, step[joint.vi : joint.vi + joint.nv])
+        return q
+
     def path(self, row: int) -> list[int]:
         """Rows of a body and of all that carries it, tip to base, without the ground."""
         rows = []

@@ -201,8 +201,6 @@ def test_shapes_that_are_apart_act_in_no_way(tmp_path):
 @pytest.mark.parametrize(
     ("law", "height", "velocity", "words"),
     [
-        ("friction: 0.2", 0.0999999, {}, ["'ball' of contact 'c'", "nearly rigid", "Give the contact a stiff"]),
-        (f"stiffness: {K}, friction: 0.2", 0.0999, {}, ["and 'ball'", "stick here", "Linearise with friction 0"]),
         (f"stiffness: {K}, dissipation: 2", 0.0999, {"vz": 1.0}, ["part so fast", "give another v"]),
         (f"stiffness: {K}, rolling_friction: 0.01", 0.0999, {}, ["rolling friction", "Linearise with torsional_fric"]),
     ],
