@@ -118,7 +118,7 @@ class HeldTouches:
 
     def settle(self) -> None:
         """Hold only rows that do not depend on others from now on. ArgumentError if laws do not allow the forces that
-        held the rows at the last `put`."""
+        held the rows at the last `put`, and for touches without load."""
         loads = self._loads
         if not loads.b.size:
             return
@@ -127,6 +127,11 @@ class HeldTouches:
             raise ArgumentError(
                 f"{self._said(self.acting[touch])} touch, and no load and friction within their law would keep them "
                 "there: they are about to part or slide. Linearise where they rest, or slide."
+            )
+        if (idle := self._held.idle(loads.found)).size:
+            raise ArgumentError(
+                f"{self._said(self.acting[idle[0]])} touch without load, where they may part at once, and no "
+                f"slope describes that. Linearise with more than {_RIGID:g} m between them, or where one bears on the other."
             )
         self._held = self._held.chosen(loads.independent)
 

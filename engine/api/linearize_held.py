@@ -57,6 +57,10 @@ class Held:
         level = t - np.sum(n * t, axis=1)[:, None] * n
         return np.asarray(np.where(self.holonomic[:, None], n, level))
 
+    def idle(self, forces: np.ndarray) -> np.ndarray:
+        """Touches whose load, of these forces (k,), is zero."""
+        return self.touch[self.holonomic & (np.abs(forces) <= _OUTSIDE * np.abs(forces).max(initial=0.0))]
+
     def chosen(self, rows: np.ndarray) -> Held:
         """Only some of the rows."""
         return Held(self.touch[rows], self.across[rows], self.tangents)

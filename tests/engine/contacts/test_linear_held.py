@@ -180,6 +180,17 @@ def test_a_slope_is_held_up_to_the_friction_angle(tmp_path):
             lj.linearize(system)
 
 
+def test_touches_without_load_are_refused(tmp_path):
+    """A ball beside a wall may roll from it, but not into it."""
+    wall = "{{body: world, type: box, name: wall, size: [0.2, 1, 1], position: [{}, 0, 0.5]}}"
+    smooth = "{name: w, first: wall, second: ball, friction: 0.0}"
+    bodies, shapes = [ball("ball", (0, 0, RADIUS))], [FLOOR, sphere("ball")]
+    with pytest.raises(lj.ArgumentError, match="'ball' and 'wall' of contact 'w' touch without load"):
+        lj.linearize(scene(tmp_path, bodies, [*shapes, wall.format(-0.2)], [STICKS, smooth]))
+    beside = lj.linearize(scene(tmp_path, bodies, [*shapes, wall.format(-0.20002)], [STICKS, smooth]))
+    assert beside.states == lj.linearize(scene(tmp_path, bodies, shapes, [STICKS])).states
+
+
 def test_velocities_that_touches_do_not_have_are_refused(tmp_path):
     system = scene(tmp_path, [ball("ball", (0, 0, RADIUS))], [FLOOR, sphere("ball")], [STICKS])
     with pytest.raises(lj.ArgumentError, match="'floor' and 'ball' of contact 'c' move at 0.5 m/s where they touch"):
