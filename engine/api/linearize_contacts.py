@@ -131,7 +131,7 @@ class HeldTouches:
         if (idle := self._held.idle(loads.found)).size:
             raise ArgumentError(
                 f"{self._said(self.acting[idle[0]])} touch without load, where they may part at once, and no "
-                f"slope describes that. Linearise with more than {_RIGID:g} m between them, or where one bears on the other."
+                f"slope describes that. Linearise with more than {_RIGID:g} m between them, or under load."
             )
         self._held = self._held.chosen(loads.independent)
 
