@@ -59,7 +59,8 @@ class Held:
 
     def idle(self, forces: np.ndarray) -> np.ndarray:
         """Touches whose load, of these forces (k,), is zero."""
-        return self.touch[self.holonomic & (np.abs(forces) <= _OUTSIDE * np.abs(forces).max(initial=0.0))]
+        none = np.abs(forces) <= _OUTSIDE * np.abs(forces).max(initial=0.0)
+        return np.asarray(self.touch[self.holonomic & none])
 
     def chosen(self, rows: np.ndarray) -> Held:
         """Only some of the rows."""
