@@ -32,7 +32,7 @@ def stepper(fmu: Fmu):
     return lambda time, h: step(instance, c_double(time), c_double(h), True, *flags, last)
 
 
-@pytest.mark.parametrize("number", [float, np.float32])
+@pytest.mark.parametrize("number", [pytest.param(float, marks=pytest.mark.long), np.float32])
 def test_a_million_steps_whose_times_are_added_up(fine, number):
     assert fine.start(stop=STEPS * H) == OK
     step, time, h = stepper(fine), number(0.0), number(H)

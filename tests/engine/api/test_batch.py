@@ -48,7 +48,9 @@ def without_threads(options):
     return {name: value for name, value in options.items() if name != "threads"}
 
 
-@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", pytest.param("implicit", marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "integrator", ["rk4", *(pytest.param(name, marks=pytest.mark.long) for name in ("semi_implicit", "implicit"))]
+)
 @pytest.mark.parametrize("name", MODELS)
 def test_every_world_has_the_bits_that_it_has_alone(name, integrator):
     batch, sims = worlds_of(name, integrator=integrator, threads=2)

@@ -60,8 +60,8 @@ def sunk(folder: Path, seed: int, walls: int) -> lj.Simulation:
     return turned(scene(folder, [body], [*shapes, box("b", SIZE)], [contact], SPACE), seed)
 
 
-@pytest.mark.parametrize("dt", [2e-4, 1e-3, 5e-3])
-@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", "implicit"])
+@pytest.mark.parametrize("dt", [pytest.param(2e-4, marks=pytest.mark.long), 1e-3, 5e-3])
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", pytest.param("implicit", marks=pytest.mark.long)])
 @pytest.mark.parametrize("law", ["friction: 0.0", "friction: 0.3"])
 def test_what_is_squeezed_gains_next_to_nothing(tmp_path, law, integrator, dt):
     """Up to 1e16 J before. Each of two sides may do ½ m V²."""

@@ -244,7 +244,7 @@ def tied_rod(length: float, modes: int, method: str) -> System:
 
 @pytest.mark.parametrize("method", ["force", "embed"])
 @pytest.mark.parametrize("modes", [2, 4, 8])
-@pytest.mark.parametrize("length", [1.0, 2.0, 4.0])
+@pytest.mark.parametrize("length", [1.0, pytest.param(2.0, marks=pytest.mark.long), 4.0])
 def test_steps_stay_where_a_slender_body_has_a_mass_matrix(length, modes, method):
     """A step of 1e-3 rad of the joint bends the rod beyond the range of its inertia.
 

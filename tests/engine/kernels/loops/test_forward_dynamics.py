@@ -21,7 +21,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("kind", "method"), CASES)
-@pytest.mark.parametrize("seed", [0, 1, pytest.param(2, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))])
 def test_every_kind_of_loop_by_every_method(kind, method, seed):
     graph = one_loop(kind, seed)
     tau = graph.rng.normal(size=graph.system.nv)

@@ -52,7 +52,7 @@ def check_forces(system: lj.System, oracle: Oracle, q, v, tau) -> None:
 
 
 @pytest.mark.parametrize(("kind", "method"), CASES)
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_every_kind_of_loop(kind, method, seed):
     graph = one_loop(kind, 50 + seed)
     check_forces(graph.by(method), graph.oracle, graph.q, graph.v, graph.rng.normal(size=graph.system.nv))

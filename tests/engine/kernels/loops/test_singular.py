@@ -60,7 +60,9 @@ def test_slider_crank_through_its_dead_centres(name):
         assert rate(sim, "crank") == pytest.approx(spin, abs=1e-4)
 
 
-@pytest.mark.parametrize("name", ["crank", "coupler", "rocker", None])
+@pytest.mark.parametrize(
+    "name", ["crank", *(pytest.param(name, marks=pytest.mark.long) for name in ("coupler", "rocker")), None]
+)
 def test_double_rocker_at_its_ends(name):
     """A four-bar whose crank turns back where coupler and rocker are in line: there its rate says nothing."""
     links = (0.4, 0.2, 0.35, 0.3)  # the shortest bar is the coupler
