@@ -12,6 +12,7 @@ from scipy.linalg import expm
 import limberjack as lj
 from tests.engine.contacts.scenes import FLOOR, ball, box, free, scene, sensors, solid_box, sphere
 from tests.engine.contacts.test_linear_contacts import put
+from tests.engine.contacts.test_robots import anymal_on_its_feet
 from tests.validation.figures import figure
 
 G, MASS, RADIUS = 9.80665, 2.0, 0.1
@@ -148,6 +149,31 @@ def test_a_walker_on_four_feet_follows_the_linear_model(tmp_path, law):
     found = (runs[1] - runs[0]) / tiny
     np.testing.assert_allclose(found[:4], expected[:4], rtol=2e-4)
     np.testing.assert_allclose(found[4:], expected[4:], rtol=0, atol=0.01 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("law", [{}, {"stiffness": 1e5, "dissipation": 0.5}])
+def test_anymal_on_its_feet_follows_the_linear_model(law):
+    """The velocities that a torque of one hip causes in 0.05 s, beside steps."""
+    robot, tiny, end = anymal_on_its_feet(**law), 1e-3, 0.05
+    simulation = lj.Simulation(robot, dt=1e-3)
+    simulation.step(8000)
+    model, runs = lj.linearize(robot, simulation.q, np.zeros(robot.nv)), []
+    n, count = len(model.A), len(model.vdot)
+    both = np.zeros((n + 1, n + 1))
+    both[:n, :n], both[:n, n] = model.A, model.B[:, 0]
+    expected = expm(both * end)[n - count : n, n]
+    for torque in (0.0, tiny):
+        run = lj.Simulation(robot, dt=1e-4, integrator="rk4")
+        run.q, run.v = simulation.q, np.zeros(robot.nv)
+        command = run.command_vector
+        command[0] += torque
+        run.command_vector = command
+        run.step(round(end / 1e-4))
+        runs.append(run.v)
+    places = [robot.velocity_names.index(state.removesuffix(".rate")) for state in model.states[-count:]]
+    found = (runs[1] - runs[0])[places] / tiny
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-3 * np.abs(found).max())
+    assert np.abs(model.vdot).max() < 1e-8
 
 
 @pytest.mark.parametrize(

@@ -30,17 +30,21 @@ def standing(body: Body) -> Body:
     return replace(body, hinge=replace(body.hinge, dofs=(spring,), q0=np.array([angle])))
 
 
-def test_anymal_stands_for_a_minute_without_creep():
+def anymal_on_its_feet(**law: float) -> lj.System:
     """On a floor that is not level (3.4 degrees)."""
     robot = load_robot("anymal")
     robot = replace(robot, bodies=tuple(map(standing, robot.bodies)), gravity=np.array([0.5, 0.3, -9.8]), shapes=())
     low = min(lj.Dynamics(robot).pose(foot, robot.q0)[1][2] for foot in FEET) - 0.03
-    robot = lj.equip(
+    return lj.equip(
         robot,
         *(lj.Shape(foot, "sphere", np.array([0.03]), name=foot) for foot in FEET),
         lj.Shape(None, "plane", np.ones(2), position=np.array([0.0, 0.0, low]), name="floor"),
-        lj.Contact("ground", ("floor",), FEET, friction=0.7),
+        lj.Contact("ground", ("floor",), FEET, friction=0.7, **law),
     )
+
+
+def test_anymal_stands_for_a_minute_without_creep():
+    robot = anymal_on_its_feet()
     simulation, dynamics = lj.Simulation(robot, dt=1e-3), lj.Dynamics(robot)
     simulation.step(5000)
     start = np.array([dynamics.pose(foot, simulation.q)[1] for foot in FEET])
