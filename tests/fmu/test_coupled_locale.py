@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from limberjack.engine.compile.sources import NATIVE
+from tests.cases import long_only
 from tests.fmu.shim_build import SHIM, TOY, compile_c
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX shell script")
@@ -27,7 +28,7 @@ def german(tmp_path: Path) -> dict[str, str]:
     return os.environ | {"LOCPATH": str(tmp_path), "LC_ALL": "de_DE.UTF-8"}
 
 
-@pytest.mark.parametrize("dt", ["0.001", "2.5e-05", *(pytest.param(dt, marks=pytest.mark.long) for dt in ("1", "0.5"))])
+@pytest.mark.parametrize("dt", ["0.001", "2.5e-05", *long_only(("1", "0.5"))])
 def test_the_step_is_reported_with_a_point(german, tmp_path, dt):
     sources = [TOY / "start_engine.c", SHIM / "coupled_process.c", SHIM / "coupled_posix.c", NATIVE / "files.c"]
     host = compile_c(tmp_path / "host", sources, f"-I{SHIM}", "-ldl")

@@ -11,6 +11,7 @@ import pytest
 from fmpy.validation import validate_fmu
 
 from limberjack.fmu.fmu_file import write
+from tests.cases import long_only
 from tests.fmu import contents
 
 
@@ -20,7 +21,7 @@ from tests.fmu import contents
     [
         "full",
         "equipped",
-        *(pytest.param(name, marks=pytest.mark.long) for name in contents.MODELS if name not in ("full", "equipped")),
+        *long_only(name for name in contents.MODELS if name not in ("full", "equipped")),
     ],
 )
 def test_fmpy_finds_no_problem(name, kind, tmp_path):

@@ -20,6 +20,7 @@ from limberjack.engine.api import world_threads
 from limberjack.engine.compile.library import LibraryError, load
 from limberjack.engine.compile.targets import TARGETS, host
 from limberjack.engine.kernels.entry_points import entries
+from tests.cases import long_only
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 N = 11  # no whole number of groups on any processor
@@ -48,9 +49,7 @@ def without_threads(options):
     return {name: value for name, value in options.items() if name != "threads"}
 
 
-@pytest.mark.parametrize(
-    "integrator", ["rk4", *(pytest.param(name, marks=pytest.mark.long) for name in ("semi_implicit", "implicit"))]
-)
+@pytest.mark.parametrize("integrator", ["rk4", *long_only(("semi_implicit", "implicit"))])
 @pytest.mark.parametrize("name", MODELS)
 def test_every_world_has_the_bits_that_it_has_alone(name, integrator):
     batch, sims = worlds_of(name, integrator=integrator, threads=2)

@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 
 import limberjack as lj
 from limberjack.engine.tables.contacts import ME_GAP, ME_NEAR, ME_NORMAL, TO_FORCE
+from tests.cases import long_only
 from tests.engine.contacts.least import least_near
 from tests.engine.contacts.scenes import box, free, scene, sensors, solid_box
 from tests.engine.contacts.test_height_fields import random_pose
@@ -174,9 +175,7 @@ def test_a_plate_over_the_mouth_is_not_held_from_inside(tmp_path):
 
 
 @pytest.mark.parametrize("law", ["friction: 0.3, restitution: 0.3", "stiffness: 5.0e4, dissipation: 0.5"])
-@pytest.mark.parametrize(
-    "kind", ["capsule", "mesh", *(pytest.param(kind, marks=pytest.mark.long) for kind in ("box", "cylinder", "cone"))]
-)
+@pytest.mark.parametrize("kind", ["capsule", "mesh", *long_only(("box", "cylinder", "cone"))])
 def test_shapes_that_rattle_in_a_closed_pair_of_funnels(tmp_path, kind, law):
     """A free body of two funnels with their mouths together holds a shape: no energy is added, momentum is kept."""
     twins = [
@@ -235,7 +234,7 @@ def rain(tmp_path, seed: int, law: str) -> lj.System:
 @pytest.mark.parametrize(
     "law", ["friction: 0.3, restitution: 0.2", "stiffness: 5.0e4, dissipation: 1.0, friction: 0.3"]
 )
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 4))])
+@pytest.mark.parametrize("seed", [0, *long_only(range(1, 4))])
 def test_rain_into_a_funnel_has_equal_bits_and_gains_no_energy(tmp_path, seed, law):
     """From a snapshot, and in worlds of a batch. No more energy than at first: of nearly rigid shapes, which jam in the
     narrow end, the guide says what a step may add."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
+from tests.cases import long_only
 from tests.engine.contacts.scenes import FLOOR, ball, box, free, scene, sensors, solid_box, sphere
 from tests.validation.figures import figure
 
@@ -60,9 +61,7 @@ def test_free_bodies_keep_their_momentum_and_never_gain_energy(tmp_path, law):
 @pytest.mark.parametrize("spin", [0.0, 10.0])
 @pytest.mark.parametrize("friction", [0.0, 0.3])
 @pytest.mark.parametrize("exponent", [1.0, 1.5])
-@pytest.mark.parametrize(
-    "integrator", ["rk4", *(pytest.param(name, marks=pytest.mark.long) for name in ("semi_implicit", "implicit"))]
-)
+@pytest.mark.parametrize("integrator", ["rk4", *long_only(("semi_implicit", "implicit"))])
 def test_a_compliant_hit_never_adds_energy(tmp_path, integrator, exponent, friction, spin):
     """Balls hit floors of any stiffness, from some that a step resolves well to some that it does not resolve."""
     stiffness, worlds, random = 10.0 ** np.linspace(2, 7, 20), 16, np.random.default_rng(3)

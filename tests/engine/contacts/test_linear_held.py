@@ -127,26 +127,41 @@ def walker(folder, law):
     return scene(folder, bodies, [FLOOR, *shapes], [f"{{name: c, first: floor, second: [{names}], {law}}}"], more)
 
 
-@pytest.mark.parametrize("law", ["friction: 0.8", "stiffness: 2.0e5, dissipation: 0.5, friction: 0.8"])
-def test_a_walker_on_four_feet_follows_the_linear_model(tmp_path, law):
-    """What a small torque of one hip does in a tenth of a second, with all feet on the ground, beside steps."""
-    system, tiny, end = walker(tmp_path, law), 1e-3, 0.1
-    simulation = lj.Simulation(system, dt=1e-3)
-    simulation.step(6000)
-    q, v = simulation.q, np.zeros(system.nv)
-    model = lj.linearize(system, q, v)
+def of_a_torque(model, end):
+    """What a unit of the first command makes of the states (n,) until `end`."""
     n = len(model.A)
     both = np.zeros((n + 1, n + 1))
     both[:n, :n], both[:n, n] = model.A, model.B[:, 0]
-    expected = model.C @ expm(both * end)[:n, n] + model.D[:, 0]
+    return expm(both * end)[:n, n]
+
+
+def of_a_tiny_torque(system, q, end, tiny=1e-3):
+    """What a unit of the first command makes of velocities and outputs from rest, by two runs."""
     runs = []
     for torque in (0.0, tiny):
         run = lj.Simulation(system, dt=1e-4, integrator="rk4")
-        run.q, run.v = q, v
-        run.command["motor"] = torque
+        run.q, run.v = q, np.zeros(system.nv)
+        command = run.command_vector
+        command[0] += torque
+        run.command_vector = command
         run.step(round(end / 1e-4))
-        runs.append(run.output_vector)
-    found = (runs[1] - runs[0]) / tiny
+        runs.append((run.v, run.output_vector))
+    return (runs[1][0] - runs[0][0]) / tiny, (runs[1][1] - runs[0][1]) / tiny
+
+
+def at_rest(system, steps):
+    """q after some steps of a millisecond, and the linear model there."""
+    simulation = lj.Simulation(system, dt=1e-3)
+    simulation.step(steps)
+    return simulation.q, lj.linearize(system, simulation.q, np.zeros(system.nv))
+
+
+@pytest.mark.parametrize("law", ["friction: 0.8", "stiffness: 2.0e5, dissipation: 0.5, friction: 0.8"])
+def test_a_walker_on_four_feet_follows_the_linear_model(tmp_path, law):
+    """What a small torque of one hip does in a tenth of a second, with all feet on the ground, beside steps."""
+    system, end = walker(tmp_path, law), 0.1
+    q, model = at_rest(system, 6000)
+    expected, found = model.C @ of_a_torque(model, end) + model.D[:, 0], of_a_tiny_torque(system, q, end)[1]
     np.testing.assert_allclose(found[:4], expected[:4], rtol=2e-4)
     np.testing.assert_allclose(found[4:], expected[4:], rtol=0, atol=0.01 * np.abs(expected).max())
 
@@ -154,24 +169,11 @@ def test_a_walker_on_four_feet_follows_the_linear_model(tmp_path, law):
 @pytest.mark.parametrize("law", [{}, {"stiffness": 1e5, "dissipation": 0.5}])
 def test_anymal_on_its_feet_follows_the_linear_model(law):
     """The velocities that a torque of one hip causes in 0.05 s, beside steps."""
-    robot, tiny, end = anymal_on_its_feet(**law), 1e-3, 0.05
-    simulation = lj.Simulation(robot, dt=1e-3)
-    simulation.step(8000)
-    model, runs = lj.linearize(robot, simulation.q, np.zeros(robot.nv)), []
-    n, count = len(model.A), len(model.vdot)
-    both = np.zeros((n + 1, n + 1))
-    both[:n, :n], both[:n, n] = model.A, model.B[:, 0]
-    expected = expm(both * end)[n - count : n, n]
-    for torque in (0.0, tiny):
-        run = lj.Simulation(robot, dt=1e-4, integrator="rk4")
-        run.q, run.v = simulation.q, np.zeros(robot.nv)
-        command = run.command_vector
-        command[0] += torque
-        run.command_vector = command
-        run.step(round(end / 1e-4))
-        runs.append(run.v)
-    places = [robot.velocity_names.index(state.removesuffix(".rate")) for state in model.states[-count:]]
-    found = (runs[1] - runs[0])[places] / tiny
+    robot, end = anymal_on_its_feet(**law), 0.05
+    q, model = at_rest(robot, 8000)
+    states = model.states[-len(model.vdot) :]
+    found = of_a_tiny_torque(robot, q, end)[0][[robot.velocity_names.index(x.removesuffix(".rate")) for x in states]]
+    expected = of_a_torque(model, end)[-len(states) :]
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-3 * np.abs(found).max())
     assert np.abs(model.vdot).max() < 1e-8
 

@@ -11,6 +11,7 @@ import limberjack as lj
 from limberjack.bridge.process import EngineProcess
 from limberjack.engine.model.archive import from_bytes, to_bytes
 from limberjack.engine.tables.reports import INTEGRATORS
+from tests.cases import long_only
 from tests.engine.kernels.flexible.models import MODELS, boom
 
 pytest.importorskip("scipy", reason="modes need scipy")
@@ -35,9 +36,7 @@ def test_archives_and_snapshots_keep_every_bit(name, integrator):
     assert here.state.tobytes() == there.state.tobytes()
 
 
-@pytest.mark.parametrize(
-    "name", ["boom", *(pytest.param(name, marks=pytest.mark.long) for name in MODELS if name != "boom")]
-)
+@pytest.mark.parametrize("name", ["boom", *long_only(name for name in MODELS if name != "boom")])
 def test_an_engine_process_gives_the_bits_of_a_simulation(name):
     system = MODELS[name]()
     local, commands = lj.Simulation(system), dict.fromkeys(system.command_names, 0.25)

@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 
 from limberjack.engine.model.system import Hinge, System
 from limberjack.engine.model.validate import validate
+from tests.cases import long_only
 from tests.engine.kernels.flexible.beams import Strip, frequencies, hung, on_a_hub, spinning
 from tests.engine.modes.test_spinning_beam import FLAPPING
 from tests.validation.figures import figure
@@ -52,7 +53,7 @@ def hub_and_beam(inertia: float, radius: float, mass: float | None) -> Callable[
 
 @pytest.mark.parametrize("kind", ["cantilever", "craig-bampton"])
 @pytest.mark.parametrize("radius", [0.0, 0.3])
-@pytest.mark.parametrize("inertia", [0.01, *(pytest.param(x, marks=pytest.mark.long) for x in (0.1, 1.0)), 30.0])
+@pytest.mark.parametrize("inertia", [0.01, *long_only((0.1, 1.0)), 30.0])
 def test_a_pinned_hub_with_a_beam_has_the_frequencies_of_the_transcendental_equation(inertia, radius, kind):
     scale = STRIP.line_mass * STRIP.length**3
     system = on_a_hub(STRIP.data(kind, 14), inertia * scale, radius * STRIP.length)
@@ -135,7 +136,7 @@ def test_the_power_series_gives_published_frequencies():
 
 
 @pytest.mark.parametrize("radius", [0.0, 0.5, 2.0])
-@pytest.mark.parametrize("spin", [0.0, *(pytest.param(x, marks=pytest.mark.long) for x in (3.0, 8.0)), 12.0])
+@pytest.mark.parametrize("spin", [0.0, *long_only((3.0, 8.0)), 12.0])
 def test_a_spinning_beam_stiffens_as_the_differential_equation_says(spin, radius):
     """Three frequencies in the plane of rotation, at hub radii of 0, 0.5 and 2 lengths."""
     system = on_a_hub(STRIP.data("cantilever", 12), 1.0, radius * STRIP.length)

@@ -11,6 +11,7 @@ import limberjack as lj
 from limberjack.engine.model.elements.sensor import Sensor
 from limberjack.engine.model.system import Body, Hinge, Inertia, System
 from limberjack.engine.model.validate import validate
+from tests.cases import long_only
 from tests.engine.kernels.flexible.particles import Flexible, Sums, particles_of, random_flexible, random_state
 from tests.engine.kernels.flexible.test_tree import SEEDS, moved, undamped
 from tests.validation.figures import figure
@@ -146,7 +147,7 @@ def near(
 
 
 @pytest.mark.parametrize("gradient", [True, False])
-@pytest.mark.parametrize("seed", [*SEEDS[:3], *(pytest.param(seed, marks=pytest.mark.long) for seed in SEEDS[3:6])])
+@pytest.mark.parametrize("seed", [*SEEDS[:3], *long_only(SEEDS[3:6])])
 def test_forces_are_the_slopes_of_the_energy_of_all_particles(seed, gradient):
     """On hinges, the base and the modes, at rest: what inverse dynamics asks for is ∂U/∂q."""
     found, central, q, _ = near(seed, gradient, curved=0.0 if gradient else 0.1)  # as exact as the integrals are

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 
 import limberjack as lj
 from limberjack.engine.tables.plant import work_sections
+from tests.cases import long_only
 from tests.engine.kernels.loops.agreement import METHODS, check_forward, close, one_loop, some_external
 from tests.engine.kernels.loops.random_graphs import EMBEDDABLE, KINDS, WHEELS, close_tree, graphs, random_closed
 from tests.engine.motions import move
@@ -21,7 +22,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("kind", "method"), CASES)
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))])
+@pytest.mark.parametrize("seed", [0, *long_only((1, 2))])
 def test_every_kind_of_loop_by_every_method(kind, method, seed):
     graph = one_loop(kind, seed)
     tau = graph.rng.normal(size=graph.system.nv)

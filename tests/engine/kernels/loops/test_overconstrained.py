@@ -13,6 +13,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.kernels.loops.projection import CLOSED
+from tests.cases import long_only
 from tests.engine.kernels.loops.mechanisms.rings import RINGS, doubled_bars, moving, ring
 from tests.engine.kernels.loops.oracle import Oracle
 from tests.engine.kernels.loops.test_mechanisms import METHODS
@@ -76,7 +77,7 @@ def check_order(system: lj.System) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3))])
+@pytest.mark.parametrize("seed", [0, 1, *long_only((2, 3))])
 def test_rk4_is_of_fourth_order(kind, seed, method):
     check_order(calm(kind, seed, method))
 

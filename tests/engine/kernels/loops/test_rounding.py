@@ -10,6 +10,7 @@ import pytest
 import limberjack as lj
 from limberjack.engine.algebra.ranks import complement
 from limberjack.engine.operators import LoopForces, Operators
+from tests.cases import long_only
 from tests.engine.kernels.flexible.linkages import four_bar as flexible_four_bar
 from tests.engine.kernels.flexible.linkages import parallelogram as flexible_parallelogram
 from tests.engine.kernels.flexible.linkages import two_arms
@@ -46,7 +47,7 @@ def test_shipped_models(name):
     compare(lj.load(EXAMPLES / f"{name}.yaml"), 2, times=2)
 
 
-@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 12))])
+@pytest.mark.parametrize("seed", [*range(4), *long_only(range(4, 12))])
 def test_random_mechanisms(seed):
     for attempt in range(20):
         rng = np.random.default_rng([seed, attempt, 15])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import limberjack as lj
+from tests.cases import long_only
 from tests.engine.kernels.loops.mechanisms import bars
 from tests.engine.kernels.loops.oracle import Oracle
 from tests.engine.kernels.loops.test_mechanisms import CLOSED, METHODS, coordinate, rate
@@ -60,9 +61,7 @@ def test_slider_crank_through_its_dead_centres(name):
         assert rate(sim, "crank") == pytest.approx(spin, abs=1e-4)
 
 
-@pytest.mark.parametrize(
-    "name", ["crank", *(pytest.param(name, marks=pytest.mark.long) for name in ("coupler", "rocker")), None]
-)
+@pytest.mark.parametrize("name", ["crank", *long_only(("coupler", "rocker")), None])
 def test_double_rocker_at_its_ends(name):
     """A four-bar whose crank turns back where coupler and rocker are in line: there its rate says nothing."""
     links = (0.4, 0.2, 0.35, 0.3)  # the shortest bar is the coupler
