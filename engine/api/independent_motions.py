@@ -12,11 +12,11 @@ alone. Rows of shapes that touch (`linearize_held.py`) stand behind those of loo
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 
 from limberjack.engine.algebra.ranks import NOISE, first_largest, rank
+from limberjack.engine.api.linearize_contacts import HeldTouches
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model.frames import assemble
 from limberjack.engine.model.loops.closure import Closure, closures
@@ -46,20 +46,6 @@ class Drive:
     place: int
 
 
-class Touching(Protocol):
-    """What shapes that touch hold."""
-
-    @property
-    def holonomic(self) -> np.ndarray:
-        """Which rows hold positions (k,)."""
-
-    def rows(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Residuals (k,), of rows that hold positions, and rows (k, nv)."""
-
-    def named(self, row: int) -> str:
-        """The shapes of a row."""
-
-
 class Mobility:
     """The motions that the closed loops of a system leave about q: which velocities are independent, X, q(ξ), v(ξ, ν).
 
@@ -68,7 +54,12 @@ class Mobility:
     """
 
     def __init__(
-        self, system: System, q: np.ndarray, command: np.ndarray, preferred: list[int], touches: Touching | None = None
+        self,
+        system: System,
+        q: np.ndarray,
+        command: np.ndarray,
+        preferred: list[int],
+        touches: HeldTouches | None = None,
     ) -> None:
         """touches : that hold velocities as loops do"""
         self.system, self.q, self.command = system, q, command
