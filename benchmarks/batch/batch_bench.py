@@ -175,6 +175,7 @@ def _measured(runs: dict[str, Run], rounds: int, core: int, cores: list[int]) ->
     for _ in range(rounds):
         for name, run in runs.items():
             os.sched_setaffinity(0, cores if name.endswith("all cores") else {core})
+            run()  # until threads have spread over the processors that they may use, and caches are warm
             begin = time.perf_counter()
             done = run()
             rates[name].append(done / (time.perf_counter() - begin))

@@ -61,14 +61,14 @@ class ManyStates:
 
         q : (n, nq) or (nq,);  v, tau : (n, nv) or (nv,), tau in N·m or N
         """
-        return self._evaluate("forward_dynamics", q, v, tau)
+        return self._evaluate("forward_dynamics", self._checked(q, v, tau), self.system.nv, False)
 
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike) -> np.ndarray:
         """Generalized forces (n, nv) of n states, as `Dynamics.inverse`.
 
         q : (n, nq) or (nq,);  v, vdot : (n, nv) or (nv,)
         """
-        return self._evaluate("inverse_dynamics", q, v, vdot)
+        return self._evaluate("inverse_dynamics", self._checked(q, v, vdot), self.system.nv, False)
 
     def mass_matrix(self, q: ArrayLike) -> np.ndarray:
         """Mass matrices (n, nv, nv) of n states, as `Dynamics.mass_matrix`.
@@ -76,12 +76,8 @@ class ManyStates:
         q : (n, nq) or (nq,)
         """
         nv = self.system.nv
-        checked = coordinates_of_worlds(self.system, q, self.n)
-        with self._lock:
-            given, out = self._room("mass_matrix", [self.system.nq], nv * nv, (nv, nv))
-            given[0].put(slice(None), checked)
-            self._calls["mass_matrix"]()
-            return out.get(slice(None)).reshape(self.n, nv, nv)
+        checked = [coordinates_of_worlds(self.system, q, self.n)]
+        return self._evaluate("mass_matrix", checked, nv * nv).reshape(self.n, nv, nv)
 
     def jacobian(self, node: str, q: ArrayLike) -> np.ndarray:
         """Jacobians (n, 6, nv) of a body or node in n states, as `Dynamics.jacobian`: its velocity is J v.
@@ -142,22 +138,31 @@ class ManyStates:
         with self._lock:
             self._threads.all(run)
 
-    def _evaluate(self, name: str, q: ArrayLike, v: ArrayLike, third: ArrayLike) -> np.ndarray:
-        nq, nv = self.system.nq, self.system.nv
-        checked = [coordinates_of_worlds(self.system, q, self.n)]
-        checked += [of_worlds(word, value, self.n, nv) for word, value in (("v", v), ("tau or vdot", third))]
-        with self._lock:
-            given, out = self._room(name, [nq, nv, nv], nv, (nv,))
-            for numbers, values in zip(given, checked, strict=True):
-                numbers.put(slice(None), values)
-            self._calls[name](False)
-            return out.get(slice(None))
+    def _checked(self, q: ArrayLike, v: ArrayLike, third: ArrayLike) -> list[np.ndarray]:
+        rates = (of_worlds(word, value, self.n, self.system.nv) for word, value in (("v", v), ("tau or vdot", third)))
+        return [coordinates_of_worlds(self.system, q, self.n), *rates]
 
-    def _room(self, name: str, sizes: list[int], size: int, shape: tuple[int, ...]) -> tuple[list[Numbers], Numbers]:
+    def _evaluate(self, name: str, given: Sequence[np.ndarray], size: int, *flags: bool) -> np.ndarray:
+        """What an entry gives, (n, size), for arguments (n, …); flags: what it needs after these."""
+        with self._lock:
+            rooms, out = self._room(name, [each.shape[1] for each in given], size, len(flags))
+            found = np.empty((self.n, size))
+
+            def put(groups: slice) -> None:
+                for room, values in zip(rooms, given, strict=True):
+                    room.put(slice(None), values, groups)
+
+            def take(groups: slice) -> None:
+                found[self._lanes.worlds_of(groups)] = out.get(slice(None), groups)
+
+            self._calls[name](*flags, before=put, after=take)
+            return out.get(slice(None)) if self._lanes.some_aside else found
+
+    def _room(self, name: str, sizes: list[int], size: int, flags: int) -> tuple[list[Numbers], Numbers]:
         """Where arguments and the result of an entry are, made at its first use."""
         if name not in self._rooms:
             given, out = [self._lanes.numbers(each) for each in sizes], self._lanes.numbers(size)
-            flag = [None] * (len(sizes) > 1)
-            self._call(name, [*(Given(each, (-1,)) for each in given), *flag, Given(out, shape)])
+            shape = (size,) if flags else (self.system.nv, self.system.nv)
+            self._call(name, [*(Given(each, (-1,)) for each in given), *flags * [None], Given(out, shape)])
             self._rooms[name] = given, out
         return self._rooms[name]

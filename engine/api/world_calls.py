@@ -6,7 +6,7 @@ disagreed is taken alone for some calls before it is tried together again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,14 @@ from limberjack.engine.model.plant import Plant, aligned_zeros
 
 #: most calls for which a group is taken alone after it disagreed
 _LONGEST = 64
+
+
+#: what is done with some groups
+OfGroups = Callable[[slice], None]
+
+
+def nothing(groups: slice) -> None:
+    """Nothing is done with these groups."""
 
 
 @dataclass(frozen=True)
@@ -115,16 +123,23 @@ class WorldsCall:
         moved[3 + len(handed) + len(tail)] = 8
         return call.over(part.stop - part.start, moved, self._skipped[part])
 
-    def __call__(self, *given: float, amount: int = 1) -> None:
+    def __call__(self, *given: float, amount: int = 1, before: OfGroups = nothing, after: OfGroups = nothing) -> None:
         """Call it for every world; one that changes the worlds' numbers leaves out those that are held aside.
 
         amount : of work, such as steps, to which the time of a call is proportional
+        before, after : what each thread does with its groups besides, so that it finds their numbers in its own cache
         """
         some_aside = self._lanes.some_aside
         if some_aside or self._skips or not all(self._steady):
             np.copyto(self._skipped, (self._wait > 0) | self._lanes.idle)
             self._skips = bool(self._skipped.any())
-        self._pace = self._threads.all(lambda i: self._part(i, given), self._pace * amount) / amount
+
+        def run(i: int) -> None:
+            before(self._threads.parts[i])
+            self._part(i, given)
+            after(self._threads.parts[i])
+
+        self._pace = self._threads.all(run, self._pace * amount) / amount
         if self._changed is None and some_aside:
             self._take(0, np.flatnonzero(self._lanes.aside), given)
 
@@ -151,7 +166,7 @@ class WorldsCall:
         groups = np.flatnonzero(apart & ~self._lanes.idle[part]) + part.start
         if groups.size:
             self._alone(i, groups, given)
-        self._failed[i] = bool(self.report[self._worlds_of(part), :1].any())
+        self._failed[i] = bool(self.report[self._lanes.worlds_of(part), :1].any())
 
     def _be_patient(self, i: int, apart: np.ndarray) -> None:
         """Note which groups of a part to leave out for how many calls."""
@@ -165,11 +180,8 @@ class WorldsCall:
         self._steady[i] = not wait.any() and bool((patience == 1).all())
 
     def _spread_report(self, part: slice) -> None:
-        worlds = self._worlds_of(part)
+        worlds = self._lanes.worlds_of(part)
         self.report[worlds] = np.repeat(self._report[part], self._lanes.width, axis=0)[: worlds.stop - worlds.start]
-
-    def _worlds_of(self, part: slice) -> slice:
-        return slice(part.start * self._lanes.width, min(part.stop * self._lanes.width, self._lanes.n))
 
     def _alone(self, i: int, groups: np.ndarray, given: Sequence[float]) -> None:
         """Take the worlds of these groups one after the other."""

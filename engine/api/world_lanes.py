@@ -24,9 +24,22 @@ class Lanes:
         #: place → the world whose numbers are there
         self.source = np.minimum(np.arange(self.groups * width), n - 1)
         self.aside, self.some_aside = np.zeros(n, dtype=bool), False
+        #: whether every place has its own world's numbers
+        self.straight = self.groups * width == n
         #: groups (groups,) all of whose worlds are aside
         self.idle = np.zeros(self.groups, dtype=bool)
         self._numbers: list[Numbers] = []
+
+    def worlds_of(self, groups: slice) -> slice:
+        """The worlds of these groups."""
+        return slice(groups.start * self.width, min(groups.stop * self.width, self.n))
+
+    def aside_of(self, worlds: slice) -> list[int]:
+        """Those of these worlds that are held aside."""
+        if not self.some_aside:
+            return []
+        aside: list[int] = (np.flatnonzero(self.aside[worlds]) + worlds.start).tolist()
+        return aside
 
     def numbers(self, size: int) -> Numbers:
         """Room for `size` numbers of each world."""
@@ -61,6 +74,7 @@ class Lanes:
         alone = ~np.any(running, axis=1, keepdims=True)
         self.source = np.where(running | alone, worlds, first).reshape(-1)
         self.idle, self.some_aside = alone.reshape(-1), bool(self.aside.any())
+        self.straight = self.groups * self.width == self.n and not self.some_aside
         for numbers in self._numbers:
             numbers.spread()
 
@@ -90,20 +104,25 @@ class Numbers:
             self._aside[int(world)] = row.copy()
         self.spread(worlds // self._lanes.width)
 
-    def get(self, columns: slice | np.ndarray) -> np.ndarray:
-        """A copy (n, columns)."""
-        lanes = self._lanes
-        found = self.data[:, columns].transpose(0, 2, 1).reshape(lanes.groups * lanes.width, -1)[: lanes.n].copy()
-        for world in np.flatnonzero(lanes.aside):
-            found[world] = self._aside[int(world)][columns]
+    def get(self, columns: slice | np.ndarray, groups: slice | None = None) -> np.ndarray:
+        """A copy (n, columns); of the worlds of some groups only, if these are given."""
+        lanes, groups = self._lanes, groups or slice(0, self._lanes.groups)
+        worlds = lanes.worlds_of(groups)
+        found = np.array(self.data[groups, columns].transpose(0, 2, 1), order="C")
+        found = found.reshape(len(found) * lanes.width, found.shape[2])[: worlds.stop - worlds.start]
+        for world in lanes.aside_of(worlds):
+            found[world - worlds.start] = self._aside[world][columns]
         return found
 
-    def put(self, columns: slice, values: np.ndarray) -> None:
-        """Set (n, columns)."""
-        lanes = self._lanes
-        for world in np.flatnonzero(lanes.aside):
-            self._aside[int(world)][columns] = values[world]
-        self.data[:, columns] = values[lanes.source].reshape(lanes.groups, lanes.width, -1).transpose(0, 2, 1)
+    def put(self, columns: slice, values: np.ndarray, groups: slice | None = None) -> None:
+        """Set (n, columns); only of the worlds of some groups, if these are given: threads put what they will read."""
+        lanes, groups = self._lanes, groups or slice(0, self._lanes.groups)
+        for world in lanes.aside_of(lanes.worlds_of(groups)):
+            self._aside[world][columns] = values[world]
+        places = slice(groups.start * lanes.width, groups.stop * lanes.width)
+        rows = values[places] if lanes.straight else values[lanes.source[places]]
+        rows = rows.reshape(groups.stop - groups.start, lanes.width, values.shape[1])
+        self.data[groups, columns] = rows.transpose(0, 2, 1)
 
     def hold(self, world: int) -> None:
         """Keep a world's numbers aside."""

@@ -165,13 +165,21 @@ def test_snapshots_are_those_of_simulations():
         batch.restore([kept[0], b"nothing"], [0, 1])
 
 
-def test_dynamics_of_many_states():
+@pytest.mark.parametrize("stopped", [False, True])
+@pytest.mark.parametrize("n", [N, 64])
+def test_dynamics_of_many_states(n, stopped, monkeypatch):
+    """Those of worlds that stopped as well, whichever thread computes them."""
+    monkeypatch.setattr(world_threads, "_WORTH_WAKING", 0.0)
     system = lj.load(EXAMPLES / "space_manipulator.yaml")
-    batch, dynamics, rng = lj.Batch(system, N), lj.Dynamics(system), np.random.default_rng(1)
-    q = np.array([lj.Simulation(system).q] * N)
-    v, tau = rng.normal(size=(2, N, system.nv))
+    dynamics, rng, batch = lj.Dynamics(system), np.random.default_rng(1), lj.Batch(system, n, threads=2)
+    if stopped:
+        batch.move([1], v=np.full((1, system.nv), 1e200))
+        batch.step()
+    assert list(batch.errors) == [1] * stopped
+    q = np.array([lj.Simulation(system).q] * n)
+    v, tau = rng.normal(size=(2, n, system.nv))
     found = batch.forward_dynamics(q, v, tau), batch.inverse_dynamics(q, v, tau), batch.mass_matrix(q)
-    for world in range(N):
+    for world in range(n):
         assert np.array_equal(found[0][world], dynamics.forward(q[world], v[world], tau[world]))
         assert np.array_equal(found[1][world], dynamics.inverse(q[world], v[world], tau[world]))
         assert np.array_equal(found[2][world], dynamics.mass_matrix(q[world]))
