@@ -58,8 +58,8 @@ def _let_push(plant, work, i, h):
     active[t.AC_MOST] = bears + min(bears, 0.5 * PUSH / own) + (max(0.0, lost) + 0.5 * h * PUSH * PUSH / size) / own
     if slower < 1.0:
         active[t.AC_SOFT] *= slower
-    active[t.AC_AIM], active[t.AC_CALM] = max(active[t.AC_AIM], aim), max(active[t.AC_CALM], aim)
-    active[t.AC_PUSH] = 0.0
+    active[t.AC_CALM] += aim
+    active[t.AC_AIM], active[t.AC_PUSH] = max(active[t.AC_AIM], active[t.AC_CALM]), 0.0
 
 
 @kernel
