@@ -19,6 +19,9 @@ _FAR = 1e300
 #: edges are chosen if they are farther apart than faces by this share of the boxes' size; faces give more touches
 _FACES_FIRST = 1e-3
 _MOST_CORNERS = 8
+#: faces are clipped a little beyond the edges, m per m of half an edge: where edges lie on each other rounding would
+#: decide whether and where they are cut, in each step again
+_BEYOND = 1e-3
 
 
 @kernel
@@ -125,9 +128,9 @@ def _meet_face(met, at, R, p, size, face, other_R, other_p, other, back, scratch
     for step in range(1, 3):
         i = (face + step) % 3
         e = column(R, i)
-        middle = dot(e, p)
-        count = _cut(here, count, there, e, component(size, i) + middle)
-        count = _cut(there, count, here, neg(e), component(size, i) - middle)
+        middle, half = dot(e, p), (1.0 + _BEYOND) * component(size, i)
+        count = _cut(here, count, there, e, half + middle)
+        count = _cut(there, count, here, neg(e), half - middle)
     for i in range(_MOST_CORNERS):
         if i < count:
             x = load3(here, 3 * i)

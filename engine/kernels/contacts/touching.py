@@ -37,6 +37,7 @@ from limberjack.engine.kernels.contacts.meeting import carry_on, find_touches, h
 from limberjack.engine.kernels.contacts.polish import law_of
 from limberjack.engine.kernels.contacts.push_out import PUSH, hold, push_out, unbound
 from limberjack.engine.kernels.contacts.rebound import lively, rebound_speed
+from limberjack.engine.kernels.contacts.same_places import sort_touches
 from limberjack.engine.kernels.contacts.solution import solve_touches
 from limberjack.engine.kernels.nodes.manifold import accelerate_along_start, move_to_end
 from limberjack.engine.kernels.nodes.tree import sweep_poses, sweep_velocities
@@ -51,6 +52,8 @@ _A, _NEXT, _MEAN, _THERE = 0, V_PASS, V_PASS + 1, Q_PASS
 #: work over stiffness of at most so much is none: a force that returns what rounding left of it would get ever smaller,
 #: until numbers end, m^(p + 1)
 _NO_WORK = 1e-40
+#: smaller errors of a predicted gap are rounding, m: forces of what rests would change with them
+_ROUNDED = 1e-10
 #: a normal force that is more than twice that of the step before, and would alone change the speed of its touch by so
 #: much more, is a jolt, as of an impact elsewhere, m/s
 _JOLT = 0.1
@@ -165,6 +168,7 @@ def _predict(plant, work, q, v, h, share):
     sweep_velocities(plant, work, there, ahead)
     sweep_poses(plant, work)
     find_touches(plant, work, h)
+    sort_touches(plant, work, (2.0 - 2.0 * share) * h, True)
     if share == 1.0:
         carry_on(plant, work, h)
 
@@ -194,9 +198,10 @@ def _missed(active, known, met, h):
 
     The normal turns with the shapes: a cylinder that spins about an axis beside its own sinks by ½ ω² r h² a step.
     """
-    if active[t.AC_STEPS] < 2.0 or met[t.ME_BEGAN] == 0.0:
+    missed = known[t.TO_GAP] - met[t.ME_START]
+    if active[t.AC_STEPS] < 2.0 or met[t.ME_BEGAN] == 0.0 or abs(missed) < _ROUNDED:
         return 0.0
-    return max(-PUSH, min(PUSH, (known[t.TO_GAP] - met[t.ME_START]) / h))
+    return max(-PUSH, min(PUSH, missed / h))
 
 
 @kernel
@@ -301,6 +306,7 @@ def islands_routine(ints, floats, vector, count, q, h, share):
 def touch_routine(ints, floats, vector, q, v, h, share, tries):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     find_touches(plant, work, h)
+    sort_touches(plant, work, share * h, False)
     note_start(plant, work)
     _predict(plant, work, q, v, h, share)
     if tries < MOST_TRIES and _let_go(plant, work, h, tries):

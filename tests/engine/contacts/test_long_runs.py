@@ -10,6 +10,7 @@ import pytest
 import limberjack as lj
 from benchmarks.contacts.drops import drop
 from benchmarks.contacts.random_drops import drop as drop_one
+from tests.cases import long_only
 from tests.engine.contacts.scenes import FLOOR, ball, box, free, scene, sensors, solid_box, sphere
 from tests.validation.figures import figure
 
@@ -146,3 +147,36 @@ def test_scenes_come_to_rest_as_mujocos(tmp_path, seed):
     figure("heights at rest", found[:, 2], places[:, 2], unit="m", oracle="MuJoCo", atol=3e-6)
     figure("places at rest", found[:, :2], places[:, :2], unit="m", oracle="MuJoCo", atol=1e-3)
     figure("forces at rest", felt, forces, unit="N", oracle="MuJoCo", atol=1e-8)
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit"])
+@pytest.mark.parametrize("seed", [21, *long_only(range(10))])
+def test_a_box_on_a_box_comes_to_rest(tmp_path, seed, integrator):
+    """Their faces are nearly parallel, and take turns in being the one that clips the other: one heap never rested."""
+    bodies, shapes, _ = heap(seed)
+    laws = [f"{{name: c{i}, first: floor, second: b{i}, friction: 0.6}}" for i in range(4)]
+    laws.append("{name: on, first: b0, second: b1, friction: 0.6}")
+    simulation = lj.Simulation(scene(tmp_path, bodies, [FLOOR, *shapes], laws), integrator=integrator)
+    simulation.step(3000)
+    fastest = 0.0
+    for _ in range(10):
+        simulation.step()
+        fastest = max(fastest, np.abs(simulation.v).max())
+    figure("velocities at rest", fastest, unit="rad/s, m/s", oracle="rest", below=1e-10)
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", "implicit"])
+@pytest.mark.parametrize("boxes", [3, 8])
+def test_equal_boxes_on_each_other_stand(tmp_path, boxes, integrator):
+    """Faces of one size, edge on edge: the corners are listed in another order in every step. Eight fell with rk4."""
+    size, names = (0.2, 0.2, 0.2), [f"b{i}" for i in range(boxes)]
+    bodies = [free(name, 1.0, solid_box(size, 1.0), [0.0, 0.0, 0.1 + 0.2 * i]) for i, name in enumerate(names)]
+    law = f"{{name: c, first: [floor, {', '.join(names)}], friction: 0.5}}"
+    simulation = lj.Simulation(
+        scene(tmp_path, bodies, [FLOOR, *(box(name, size) for name in names)], [law]), integrator=integrator
+    )
+    simulation.step(1500)
+    places = simulation.q.reshape(boxes, 7)[:, 4:]
+    figure("heights of boxes", places[:, 2], 0.1 + 0.2 * np.arange(boxes), unit="m", oracle="geometry", atol=1e-4)
+    figure("places of boxes", places[:, :2], np.zeros((boxes, 2)), unit="m", oracle="geometry", atol=1e-4)
+    figure("velocities at rest", np.abs(simulation.v).max(), unit="rad/s, m/s", oracle="rest", below=1e-8)
