@@ -127,7 +127,7 @@ class Fprime:
         said, stopping = False, self._background.stopping
         while not stopping.is_set():
             try:
-                link = socket.create_connection(self.target.pair, _SEND_S)
+                link = connected(self.target.pair)
             except OSError as error:
                 if not said:
                     text = f"no F Prime ground system at {self.target} ({error}); looking for it every second."
@@ -183,6 +183,15 @@ class Fprime:
             gateway.commander.execute(order, actor)
         except OrderRefused:
             return
+
+
+def connected(pair: tuple[str, int]) -> socket.socket:
+    """A connection to a ground system. Raises OSError if nobody listens there."""
+    link = socket.create_connection(pair, _SEND_S)
+    if link.getsockname() == link.getpeername():  # a port of this machine may connect to itself while nobody listens
+        link.close()
+        raise ConnectionRefusedError("nobody listens there")
+    return link
 
 
 def order_of(packet: bytes, commands: dict[int, Command]) -> Order:

@@ -18,7 +18,7 @@ from limberjack.bridge.telemetry.exports.fprime import commands_of, export, pack
 from limberjack.bridge.telemetry.exports.registry import Subject
 from limberjack.bridge.telemetry.identifiers import safe_name
 from limberjack.bridge.telemetry.mirror import Mirror
-from limberjack.bridge.telemetry.outlets.fprime import frame, make, order_of, unframe
+from limberjack.bridge.telemetry.outlets.fprime import connected, frame, make, order_of, unframe
 from limberjack.bridge.telemetry.outlets.registry import Context
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import ArgumentError
@@ -110,29 +110,37 @@ def test_packets_of_groups_and_of_large_groups(arm):
 
 def test_a_ground_system_that_is_away_comes_and_goes(arm, endpoint):
     """Reported once while it is away; packets come on connecting; a lost connection is made again."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    port = listener.getsockname()[1]
-    listener.close()
-    recorder = Recorder()
-    with engine(arm, endpoint, rate_hz=100.0), gateway(endpoint, recorder) as running:
-        outlet = make(f"tcp://127.0.0.1:{port}?rate=50", Context(running))
-        running.add(outlet)
-        until(
-            lambda: any("no F Prime ground system" in text for text in recorder.texts("link")),
-            "its absence is not reported",
-        )
-        for _ in range(2):
-            with socket.create_server(("127.0.0.1", port)) as listener:
-                listener.settimeout(WAIT_S)
-                link = listener.accept()[0]
-            with link:
-                link.settimeout(WAIT_S)
-                head = link.recv(8, socket.MSG_WAITALL)
-                start, length = struct.unpack(">II", head)
-                rest = link.recv(length + 4, socket.MSG_WAITALL)
-            assert start == 0xDEADBEEF
-            assert struct.unpack(">I", rest[-4:])[0] == zlib.crc32(head + rest[:-4])
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))  # nobody else takes the port, and nobody listens yet
+        listener.settimeout(WAIT_S)
+        recorder = Recorder()
+        with engine(arm, endpoint, rate_hz=100.0), gateway(endpoint, recorder) as running:
+            outlet = make(f"tcp://127.0.0.1:{listener.getsockname()[1]}?rate=50", Context(running))
+            running.add(outlet)
+            until(
+                lambda: any("no F Prime ground system" in text for text in recorder.texts("link")),
+                "its absence is not reported",
+            )
+            listener.listen()
+            for _ in range(2):
+                with listener.accept()[0] as link:
+                    link.settimeout(WAIT_S)
+                    head = link.recv(8, socket.MSG_WAITALL)
+                    start, length = struct.unpack(">II", head)
+                    rest = link.recv(length + 4, socket.MSG_WAITALL)
+                assert start == 0xDEADBEEF
+                assert struct.unpack(">I", rest[-4:])[0] == zlib.crc32(head + rest[:-4])
     assert sum("no F Prime ground system" in text for text in recorder.texts("link")) <= 3
+
+
+def test_a_port_that_connects_to_itself_is_no_ground_system(monkeypatch):
+    """The system may choose the port that is asked for as the one to ask from."""
+    with socket.socket() as alone:
+        alone.bind(("127.0.0.1", 0))
+        alone.connect(alone.getsockname())
+        monkeypatch.setattr(socket, "create_connection", lambda *_: alone)
+        with pytest.raises(ConnectionRefusedError, match="nobody listens"):
+            connected(alone.getsockname())
 
 
 def test_a_ground_system_that_ends_every_connection_is_not_asked_all_the_time(arm):
