@@ -37,6 +37,13 @@ def velocity_at(work, row, x):
 
 
 @kernel
+def size_of(plant, pair):
+    """Radius of a sphere about the smaller shape of a pair, m."""
+    first, second = plant.contacts.collider[pair[t.PA_A], t.CL_REACH], plant.contacts.collider[pair[t.PA_B], t.CL_REACH]
+    return min(first, second) if first > 0.0 else second  # planes have none
+
+
+@kernel
 def place_shapes(plant, work):
     """work.contacts.placed of all shapes; links are placed and move."""
     for c in range(plant.contacts.collider_int.shape[0]):

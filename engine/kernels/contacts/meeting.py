@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from limberjack.engine.algebra.spatial import add_scaled, dot, load3, load9, store3, sub
-from limberjack.engine.compile.compiled import REAL, WHOLE
+from limberjack.engine.compile.compiled import FLAG, REAL, WHOLE
 from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.contacts.boxes import meet_boxes
-from limberjack.engine.kernels.contacts.broad_phase import distance_and_pace, place_shapes, velocity_at
+from limberjack.engine.kernels.contacts.broad_phase import distance_and_pace, place_shapes, size_of, velocity_at
 from limberjack.engine.kernels.contacts.distances import (
     column,
     meet_ball_box,
@@ -26,6 +26,7 @@ from limberjack.engine.kernels.contacts.distances import (
 from limberjack.engine.kernels.contacts.height_field import meet_height_field
 from limberjack.engine.kernels.contacts.manifold import meet_convex, meet_plane_mesh
 from limberjack.engine.kernels.contacts.rings import meet_circle
+from limberjack.engine.kernels.contacts.same_places import sort_touches
 from limberjack.engine.kernels.contacts.separation import separated
 from limberjack.engine.kernels.contacts.walls import meet_funnel
 from limberjack.engine.tables import contacts as t
@@ -65,13 +66,6 @@ def _meet_ball(met, at, Ra, pa, radius, shape, Rb, pb, size):
         meet_ball_cone(row, pa, radius, Rb, pb, size)
     else:
         meet_ball_funnel(met, at, pa, radius, Rb, pb, size)
-
-
-@kernel
-def size_of(plant, pair):
-    """Radius of a sphere about the smaller shape of a pair, m."""
-    first, second = plant.contacts.collider[pair[t.PA_A], t.CL_REACH], plant.contacts.collider[pair[t.PA_B], t.CL_REACH]
-    return min(first, second) if first > 0.0 else second  # planes have none
 
 
 @routine(WHOLE)
@@ -170,9 +164,9 @@ def has_jumped(start, x, u, h, size):
 
 
 @kernel
-def _meet_closely(plant, work, i, first, second, h, margin):
+def _meet_closely(plant, work, i, first, second, h, margin, since, ended):
     """All touches of pair i, which may touch where they are nearer than the margin; those of edges and meshes that are
-    at another corner than at the start of the step of h begin."""
+    at another corner than at the start of the step of h begin. since, ended: of `find_touches`"""
     pair = plant.contacts.pair_int[i]
     row_a = plant.contacts.collider_int[pair[t.PA_A], t.CO_ROW]
     row_b = plant.contacts.collider_int[pair[t.PA_B], t.CO_ROW]
@@ -199,10 +193,12 @@ def _meet_closely(plant, work, i, first, second, h, margin):
         if (one == t.CAPSULE or other >= t.CYLINDER) and has_jumped(load3(row, t.ME_FROM), x, u, h, size):
             row[t.ME_BEGAN] = 0.0
         store3(row, t.ME_SPEED, sub(u, velocity_at(work, row_a, x)))
+    if one == t.BOX and other == t.BOX:
+        sort_touches(plant, work, pair, since, ended)
 
 
-@routine(REAL)
-def meet_routine(ints, floats, vector, h):
+@routine(REAL, REAL, FLAG)
+def meet_routine(ints, floats, vector, h, since, ended):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     place_shapes(plant, work)
     for i in range(plant.contacts.pair_int.shape[0]):
@@ -214,15 +210,19 @@ def meet_routine(ints, floats, vector, h):
             _far(work, i, pair, least)
         else:
             work.contacts.awake[i, t.AW_NEAR] = 1.0
-            _meet_closely(plant, work, i, first, second, h, margin)
+            _meet_closely(plant, work, i, first, second, h, margin, since, ended)
 
 
 @kernel
-def find_touches(plant, work, h):
+def find_touches(plant, work, h, since, ended):
     """work.contacts.met of all touches; links are placed and move. Shapes farther apart than they can come in a step
-    of h at the pace of their links are not looked at closer."""
+    of h at the pace of their links are not looked at closer.
+
+    since : how long ago touches were at the places to which they are compared, s: those at the start of the step if
+        this is its end (`ended`), else those at which forces acted in the last one
+    """
     ints, floats, vector = vectors(plant, work)
-    meet_routine(ints, floats, vector, h)
+    meet_routine(ints, floats, vector, h, since, ended)
 
 
 @kernel

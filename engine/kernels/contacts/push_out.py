@@ -19,8 +19,8 @@ The second lifts what presses on the touch, which is work against that; where R 
 from __future__ import annotations
 
 from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.kernels.contacts.broad_phase import size_of
 from limberjack.engine.kernels.contacts.laws import FADE, SOFT
-from limberjack.engine.kernels.contacts.meeting import size_of
 from limberjack.engine.tables import contacts as t
 
 #: V: largest speed at which overlaps are pushed out, m/s

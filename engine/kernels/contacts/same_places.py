@@ -13,8 +13,7 @@ import math
 from limberjack.engine.algebra.array_views import vector_view
 from limberjack.engine.algebra.spatial import add_scaled, dot, load3, sub
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.contacts.broad_phase import velocity_at
-from limberjack.engine.kernels.contacts.meeting import size_of
+from limberjack.engine.kernels.contacts.broad_phase import size_of, velocity_at
 from limberjack.engine.tables import contacts as t
 
 #: shares of a shape's size: a touch that moved by less, beyond the slip of a step, may be the one that was there; it is
@@ -60,7 +59,8 @@ def _was(met, known, size, ended):
 
 
 @kernel
-def _sort_pair(plant, work, pair, h, ended):
+def sort_touches(plant, work, pair, h, ended):
+    """Bring the touches of a pair into the rows where they were h ago; ended: at the start of this step."""
     first, touches, taken = pair[t.PA_TOUCH], pair[t.PA_TOUCHES], vector_view(work.contacts.scratch, 0, t.SCRATCH)
     row, size = plant.contacts.collider_int[pair[t.PA_B], t.CO_ROW], size_of(plant, pair)
     for i in range(touches):
@@ -76,13 +76,3 @@ def _sort_pair(plant, work, pair, h, ended):
         for i in range(touches):
             if taken[i] == 0.0:
                 work.contacts.met[first + i, t.ME_BEGAN] = 0.0
-
-
-@kernel
-def sort_touches(plant, work, h, ended):
-    """Bring the touches of boxes into the rows where they were; h: s since then; ended: this is the end of a step."""
-    for i in range(plant.contacts.pair_int.shape[0]):
-        pair, shapes = plant.contacts.pair_int[i], plant.contacts.collider_int
-        boxes = shapes[pair[t.PA_A], t.CO_SHAPE] == t.BOX and shapes[pair[t.PA_B], t.CO_SHAPE] == t.BOX
-        if boxes and work.contacts.awake[i, t.AW_NEAR] > 0.0:
-            _sort_pair(plant, work, pair, h, ended)

@@ -23,7 +23,7 @@ from limberjack.engine.algebra.spatial import ZERO, add_scaled, dot, load3, scal
 from limberjack.engine.compile.compiled import FLOATS, REAL, VECTORS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel, routine
 from limberjack.engine.kernels.contacts.answers import find_answers, place_of, prepare_loops
-from limberjack.engine.kernels.contacts.broad_phase import velocity_at
+from limberjack.engine.kernels.contacts.broad_phase import size_of, velocity_at
 from limberjack.engine.kernels.contacts.islands import (
     find_islands,
     forget,
@@ -33,11 +33,10 @@ from limberjack.engine.kernels.contacts.islands import (
     take_island,
 )
 from limberjack.engine.kernels.contacts.laws import SOFT, STILL, depth_at, law_force, stiffness, stored
-from limberjack.engine.kernels.contacts.meeting import carry_on, find_touches, has_jumped, note_start, size_of
+from limberjack.engine.kernels.contacts.meeting import carry_on, find_touches, has_jumped, note_start
 from limberjack.engine.kernels.contacts.polish import law_of
 from limberjack.engine.kernels.contacts.push_out import PUSH, hold, push_out, unbound
 from limberjack.engine.kernels.contacts.rebound import lively, rebound_speed
-from limberjack.engine.kernels.contacts.same_places import sort_touches
 from limberjack.engine.kernels.contacts.solution import solve_touches
 from limberjack.engine.kernels.nodes.manifold import accelerate_along_start, move_to_end
 from limberjack.engine.kernels.nodes.tree import sweep_poses, sweep_velocities
@@ -167,8 +166,7 @@ def _predict(plant, work, q, v, h, share):
             there[i] = q[i]
     sweep_velocities(plant, work, there, ahead)
     sweep_poses(plant, work)
-    find_touches(plant, work, h)
-    sort_touches(plant, work, (2.0 - 2.0 * share) * h, True)
+    find_touches(plant, work, h, (2.0 - 2.0 * share) * h, True)
     if share == 1.0:
         carry_on(plant, work, h)
 
@@ -305,8 +303,7 @@ def islands_routine(ints, floats, vector, count, q, h, share):
 @routine(FLOATS, FLOATS, REAL, REAL, WHOLE, returns=WHOLE)
 def touch_routine(ints, floats, vector, q, v, h, share, tries):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
-    find_touches(plant, work, h)
-    sort_touches(plant, work, share * h, False)
+    find_touches(plant, work, h, share * h, False)
     note_start(plant, work)
     _predict(plant, work, q, v, h, share)
     if tries < MOST_TRIES and _let_go(plant, work, h, tries):
@@ -340,8 +337,10 @@ def gaps_entry(ints, floats, work, state):
     sweep_velocities(plant, scratch, vector_view(state, S_Q, nq), vector_view(state, S_Q + nq, ints[C_V]))
     sweep_poses(plant, scratch)
     wake_all(scratch)
-    find_touches(plant, scratch, 0.0)
     for j in range(scratch.contacts.touch.shape[0]):
-        forget(scratch, j, scratch.contacts.met[j, t.ME_GAP])
-        scratch.contacts.touch[j, t.TO_STORED] = -1.0
+        forget(scratch, j, 0.0)  # so that no touch has a row yet
+    find_touches(plant, scratch, 0.0, 0.0, False)
+    for j in range(scratch.contacts.touch.shape[0]):
+        known = scratch.contacts.touch[j]
+        known[t.TO_GAP], known[t.TO_STORED] = scratch.contacts.met[j, t.ME_GAP], -1.0
     keep_touches(plant, ints, scratch, state)
