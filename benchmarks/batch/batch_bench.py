@@ -170,8 +170,6 @@ def _rollout(system: System, worlds: int, threads: int) -> Run:
 def _measured(runs: dict[str, Run], rounds: int, core: int, cores: list[int]) -> dict[str, Any]:
     """What each does a second, and the ratio of the batch to one world at a time, or to the peer on one core."""
     rates: dict[str, list[float]] = {name: [] for name in runs}
-    for run in runs.values():
-        run()
     for _ in range(rounds):
         for name, run in runs.items():
             os.sched_setaffinity(0, cores if name.endswith("all cores") else {core})

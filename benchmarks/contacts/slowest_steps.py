@@ -15,11 +15,10 @@ import numpy as np
 import limberjack as lj
 from benchmarks.contacts.random_drops import SECONDS, loaded, starts
 from benchmarks.contacts.random_models import random_model
+from limberjack.engine.tables.contacts import TO_ACTS, TOUCH
 
 #: drops of a model, and how often a long step is repeated
 DROPS, REPEATS = 2, 4
-#: number of numbers of a touch in `Simulation.part("touch")`, and which of them says that it acts
-_TOUCH, _ACTS = 17, 11
 
 
 @dataclass(frozen=True)
@@ -49,8 +48,8 @@ def slowest(number: int) -> Slowest:
             if times[-1] > longest:
                 times[-1] = min(times[-1], *(_again(simulation, before) for _ in range(REPEATS)))
             if times[-1] > longest:
-                touches = simulation.part("touch").reshape(-1, _TOUCH)
-                longest, points = times[-1], int(np.count_nonzero(touches[:, _ACTS]))
+                touches = simulation.part("touch").reshape(-1, TOUCH)
+                longest, points = times[-1], int(np.count_nonzero(touches[:, TO_ACTS]))
     median = float(np.median(times))
     return Slowest(number, model.shape, model.ground, model.integrator, longest, points, median)
 

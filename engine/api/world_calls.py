@@ -20,7 +20,6 @@ from limberjack.engine.model.plant import Plant, aligned_zeros
 #: most calls for which a group is taken alone after it disagreed
 _LONGEST = 64
 
-
 #: what is done with some groups
 OfGroups = Callable[[slice], None]
 

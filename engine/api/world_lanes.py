@@ -24,11 +24,14 @@ class Lanes:
         #: place → the world whose numbers are there
         self.source = np.minimum(np.arange(self.groups * width), n - 1)
         self.aside, self.some_aside = np.zeros(n, dtype=bool), False
-        #: whether every place has its own world's numbers
-        self.straight = self.groups * width == n
         #: groups (groups,) all of whose worlds are aside
         self.idle = np.zeros(self.groups, dtype=bool)
         self._numbers: list[Numbers] = []
+
+    @property
+    def straight(self) -> bool:
+        """Whether every place has its own world's numbers."""
+        return self.groups * self.width == self.n and not self.some_aside
 
     def worlds_of(self, groups: slice) -> slice:
         """The worlds of these groups."""
@@ -74,7 +77,6 @@ class Lanes:
         alone = ~np.any(running, axis=1, keepdims=True)
         self.source = np.where(running | alone, worlds, first).reshape(-1)
         self.idle, self.some_aside = alone.reshape(-1), bool(self.aside.any())
-        self.straight = self.groups * self.width == self.n and not self.some_aside
         for numbers in self._numbers:
             numbers.spread()
 

@@ -7,7 +7,7 @@ import select
 import socket
 import time
 
-from limberjack.addresses import Address
+from limberjack.addresses import Address, connects_to_itself
 from limberjack.hil.devices.stream import StreamChannel
 from limberjack.hil.errors import HilError
 
@@ -54,10 +54,9 @@ class TcpClient(StreamChannel):
             self._socket.setblocking(False)
             self._socket.connect_ex(self._peer.pair)
         if self._socket is not None and select.select([], [self._socket], [], 0.0)[1]:
-            # A port of this machine may connect to itself while nobody listens there.
             failed = self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
             with contextlib.suppress(OSError):
-                failed = failed or self._socket.getsockname() == self._socket.getpeername()
+                failed = failed or connects_to_itself(self._socket)
             if failed:
                 self.close()
                 return False

@@ -40,6 +40,15 @@ class Address:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
+def connects_to_itself(link: socket.socket) -> bool:
+    """Whether a TCP socket is its own peer: a port of this machine may connect to itself while nobody listens there.
+
+    Raises OSError if the socket is not connected.
+    """
+    own, peer = link.getsockname(), link.getpeername()
+    return bool(own == peer)
+
+
 def host_number(text: str, where: str) -> str:
     """The host as a number. Names are not resolved, because that could wait for a server."""
     if text == "localhost":

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator
 from urllib.parse import parse_qsl, urlsplit
 
-from limberjack.addresses import Address, address
+from limberjack.addresses import Address, address, connects_to_itself
 from limberjack.bridge.background import Background
 from limberjack.bridge.telemetry.ccsds.vocabulary import vocabulary_of
 from limberjack.bridge.telemetry.dictionary import Dictionary
@@ -188,7 +188,7 @@ class Fprime:
 def connected(pair: tuple[str, int]) -> socket.socket:
     """A connection to a ground system. Raises OSError if nobody listens there."""
     link = socket.create_connection(pair, _SEND_S)
-    if link.getsockname() == link.getpeername():  # a port of this machine may connect to itself while nobody listens
+    if connects_to_itself(link):
         link.close()
         raise ConnectionRefusedError("nobody listens there")
     return link

@@ -85,6 +85,13 @@ def test_random_shapes_on_random_ground(model):
     assert not found.deep, "worlds that were too deep"
 
 
+#: contacts of the bodies of `heap`
+HEAP_LAWS = [
+    *(f"{{name: c{i}, first: floor, second: b{i}, friction: 0.6}}" for i in range(4)),
+    "{name: on, first: b0, second: b1, friction: 0.6}",
+]
+
+
 def heap(seed: int) -> tuple[list[str], list[str], list[str]]:
     """Bodies and shapes of two boxes, a ball and a capsule, and the same bodies in MuJoCo's words."""
     random = np.random.default_rng(seed)
@@ -136,10 +143,8 @@ def mujoco_at_rest(bodies: list[str], seconds: float) -> tuple[np.ndarray, np.nd
 def test_scenes_come_to_rest_as_mujocos(tmp_path, seed):
     """One box falls onto another: both slip a little in impacts, but heights and forces are those of statics."""
     bodies, shapes, theirs = heap(seed)
-    laws = [f"{{name: c{i}, first: floor, second: b{i}, friction: 0.6}}" for i in range(4)]
-    laws.append("{name: on, first: b0, second: b1, friction: 0.6}")
     more = "sensors:\n" + "".join(f"  - {{name: f{i}, type: contact_force, target: c{i}}}\n" for i in range(4))
-    simulation = lj.Simulation(scene(tmp_path, bodies, [FLOOR, *shapes], laws, more))
+    simulation = lj.Simulation(scene(tmp_path, bodies, [FLOOR, *shapes], HEAP_LAWS, more))
     simulation.step(3000)
     places, forces = mujoco_at_rest(theirs, 3.0)
     found = simulation.q.reshape(4, 7)[:, 4:7]
@@ -154,9 +159,7 @@ def test_scenes_come_to_rest_as_mujocos(tmp_path, seed):
 def test_a_box_on_a_box_comes_to_rest(tmp_path, seed, integrator):
     """Their faces are nearly parallel, and take turns in being the one that clips the other: one heap never rested."""
     bodies, shapes, _ = heap(seed)
-    laws = [f"{{name: c{i}, first: floor, second: b{i}, friction: 0.6}}" for i in range(4)]
-    laws.append("{name: on, first: b0, second: b1, friction: 0.6}")
-    simulation = lj.Simulation(scene(tmp_path, bodies, [FLOOR, *shapes], laws), integrator=integrator)
+    simulation = lj.Simulation(scene(tmp_path, bodies, [FLOOR, *shapes], HEAP_LAWS), integrator=integrator)
     simulation.step(3000)
     fastest = 0.0
     for _ in range(10):
