@@ -16,7 +16,6 @@ from limberjack.engine.algebra.blocks import block_column, block_lane, load_bloc
 from limberjack.engine.algebra.bounds import fits, is_in
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes
 from limberjack.engine.algebra.rotation_vectors import exponential, exponential_coefficients, right_jacobian
-from limberjack.engine.algebra.several_worlds import several_worlds
 from limberjack.engine.algebra.spatial import (
     ZERO,
     add,
@@ -44,7 +43,7 @@ from limberjack.engine.kernels.nodes import matrix_frame
 from limberjack.engine.kernels.nodes.body_inertia import gather
 from limberjack.engine.kernels.nodes.frames import write_column
 from limberjack.engine.kernels.nodes.modal_condensed import condense_node
-from limberjack.engine.kernels.nodes.mode_sums import over_modes
+from limberjack.engine.kernels.nodes.mode_sums import three_with_rates
 from limberjack.engine.tables import flexible as fl
 from limberjack.engine.tables import plant as t
 from limberjack.engine.tables.flexible import blocks_of, modal_view
@@ -86,38 +85,12 @@ def _take3(x, a, lanes):
 
 
 @kernel
-def _bent_side_by_side(table, at, curved, n, blocks, b, eta, rate):
-    """`_bent`, all sums at once."""
-    w, u = load_block(table, at + fl.ATTACHED_HEAD + BLOCK * b)
-    flat = u
-    quick = (0.0 * u[0], 0.0 * u[1], 0.0 * u[2])
-    if curved:
-        for s in range(n):
-            i = at + fl.ATTACHED_HEAD + blocks * (BLOCK + s * fl.HALF) + fl.HALF * b
-            g = load_lanes(table, i), load_lanes(table, i + LANES), load_lanes(table, i + 2 * LANES)
-            u = (u[0] + eta[s] * g[0], u[1] + eta[s] * g[1], u[2] + eta[s] * g[2])
-            quick = (quick[0] + rate[s] * g[0], quick[1] + rate[s] * g[1], quick[2] + rate[s] * g[2])
-    return w, flat, u, quick
-
-
-@kernel
-def _bent_in_turn(table, at, curved, n, blocks, b, eta, rate):
-    """`_bent`, one sum of lanes after the other."""
-    w, u = load_block(table, at + fl.ATTACHED_HEAD + BLOCK * b)
-    step, first = blocks * fl.HALF, at + fl.ATTACHED_HEAD + blocks * BLOCK + fl.HALF * b
-    modes = n if curved else 0
-    x, dx = over_modes(table, first, step, modes, eta, rate, u[0])
-    y, dy = over_modes(table, first + LANES, step, modes, eta, rate, u[1])
-    z, dz = over_modes(table, first + 2 * LANES, step, modes, eta, rate, u[2])
-    return w, u, (x, y, z), (dx, dy, dz)
-
-
-@kernel
 def _bent(table, at, curved, n, blocks, b, eta, rate):
     """Block b of Πr and Πt, of Πt + G η, and of G η̇."""
-    if several_worlds():
-        return _bent_in_turn(table, at, curved, n, blocks, b, eta, rate)
-    return _bent_side_by_side(table, at, curved, n, blocks, b, eta, rate)
+    w, flat = load_block(table, at + fl.ATTACHED_HEAD + BLOCK * b)
+    first = at + fl.ATTACHED_HEAD + blocks * BLOCK + fl.HALF * b
+    u, quick = three_with_rates(table, first, blocks * fl.HALF, n if curved else 0, eta, rate, flat)
+    return w, flat, u, quick
 
 
 @kernel

@@ -18,10 +18,9 @@ from __future__ import annotations
 from limberjack.engine.algebra.array_views import BLOCK, LANES
 from limberjack.engine.algebra.blocks import load_block, store_block, sum_triple
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes
-from limberjack.engine.algebra.several_worlds import several_worlds
 from limberjack.engine.algebra.spatial import add, add_scaled, cross, load3, store3, store6, sym_mul
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.nodes.mode_sums import over_modes, over_modes_thrice
+from limberjack.engine.kernels.nodes.mode_sums import three_sums, three_with_rates
 from limberjack.engine.tables import flexible as fl
 from limberjack.engine.tables import plant as t
 from limberjack.engine.tables.flexible import blocks_of, modal_view
@@ -77,56 +76,21 @@ def take_modes(plant, work, k, q, v):
 
 
 @kernel
-def _deformed_side_by_side(table, at, full, n, blocks, b, eta, rate):
-    """`_deformed`, all sums at once."""
-    zero = equal_lanes(0.0)
-    w, u = load_block(table, at + BLOCK * b)
-    J = load_block(table, at + BLOCK * (blocks + b))
-    fast, turning = ((zero, zero, zero), (zero, zero, zero)), (zero, zero, zero)
-    if full:
-        for s in range(n):
-            first = at + blocks * (2 * BLOCK + s * fl.PER_MODE)
-            bw, bu = load_block(table, first + BLOCK * b)
-            w, u = _take(eta[s], w, u, bw, bu)
-            fast = _take(rate[s], fast[0], fast[1], bw, bu)
-            j = load_block(table, first + BLOCK * (blocks + b))
-            J = _take(eta[s], J[0], J[1], j[0], j[1])
-            i = first + 2 * BLOCK * blocks + fl.HALF * b
-            turning = (
-                turning[0] + rate[s] * load_lanes(table, i),
-                turning[1] + rate[s] * load_lanes(table, i + LANES),
-                turning[2] + rate[s] * load_lanes(table, i + 2 * LANES),
-            )
-    return (w, u), J, fast, turning
-
-
-@kernel
-def _deformed_in_turn(table, at, n, blocks, b, eta, rate):
-    """`_deformed` of a body with all orders, few sums of lanes at a time."""
-    w, u = load_block(table, at + BLOCK * b)
-    m, p = load_block(table, at + BLOCK * (blocks + b))
-    step, first = blocks * fl.PER_MODE, at + blocks * 2 * BLOCK + BLOCK * b
-    w0, dw0 = over_modes(table, first, step, n, eta, rate, w[0])
-    w1, dw1 = over_modes(table, first + LANES, step, n, eta, rate, w[1])
-    w2, dw2 = over_modes(table, first + 2 * LANES, step, n, eta, rate, w[2])
-    u0, du0 = over_modes(table, first + 3 * LANES, step, n, eta, rate, u[0])
-    u1, du1 = over_modes(table, first + 4 * LANES, step, n, eta, rate, u[1])
-    u2, du2 = over_modes(table, first + 5 * LANES, step, n, eta, rate, u[2])
-    first += BLOCK * blocks
-    turn = at + blocks * 2 * BLOCK + 2 * BLOCK * blocks + fl.HALF * b
-    m0, p0, t0 = over_modes_thrice(table, first, step, n, eta, rate, m[0], p[0], turn)
-    m1, p1, t1 = over_modes_thrice(table, first + LANES, step, n, eta, rate, m[1], p[1], turn + LANES)
-    m2, p2, t2 = over_modes_thrice(table, first + 2 * LANES, step, n, eta, rate, m[2], p[2], turn + 2 * LANES)
-    coupling, fast = ((w0, w1, w2), (u0, u1, u2)), ((dw0, dw1, dw2), (du0, du1, du2))
-    return coupling, ((m0, m1, m2), (p0, p1, p2)), fast, (t0, t1, t2)
-
-
-@kernel
 def _deformed(table, at, full, n, blocks, b, eta, rate):
     """Block b of [N; S] and of ∂J/∂η at η, of [Ṅ; Ṡ], and of (N1_rs - N1_sr) η̇_s."""
-    if full and several_worlds():
-        return _deformed_in_turn(table, at, n, blocks, b, eta, rate)
-    return _deformed_side_by_side(table, at, full, n, blocks, b, eta, rate)
+    w, u = load_block(table, at + BLOCK * b)
+    J = load_block(table, at + BLOCK * (blocks + b))
+    zero = equal_lanes(0.0)
+    still = zero, zero, zero
+    if not full:
+        return (w, u), J, (still, still), still
+    step, first = blocks * fl.PER_MODE, at + blocks * 2 * BLOCK
+    w, dw = three_with_rates(table, first + BLOCK * b, step, n, eta, rate, w)
+    u, du = three_with_rates(table, first + BLOCK * b + fl.HALF, step, n, eta, rate, u)
+    m = three_sums(table, first + BLOCK * (blocks + b), step, n, eta, J[0])
+    p = three_sums(table, first + BLOCK * (blocks + b) + fl.HALF, step, n, eta, J[1])
+    turning = three_sums(table, first + 2 * BLOCK * blocks + fl.HALF * b, step, n, rate, still)
+    return (w, u), (m, p), (dw, du), turning
 
 
 @kernel

@@ -1,18 +1,19 @@
-"""Sums over the modes of a body, few sums of lanes at a time, for several worlds.
+"""Sums over the modes of a body, few sums of lanes at a time.
 
-Lanes are eight modes of one world. For several worlds each of them is a register, and all sums side by side would not
-find room in those that a processor has. For one world they do, and are faster so.
+Lanes are eight modes of one world: two registers of a processor with sixteen, which has room for six sums. For several
+worlds each number is a register, and there is room for the sums of one lane.
 """
 
 from __future__ import annotations
 
 from limberjack.engine.algebra.array_views import LANES
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes
+from limberjack.engine.algebra.several_worlds import several_worlds
 from limberjack.engine.compile.kernel import kernel
 
 
 @kernel
-def over_modes(table, first, step, n, eta, rate, x):
+def _with_rates(table, first, step, n, eta, rate, x):
     """x + η_s X_s and η̇_s X_s, summed over the modes s; X_s: lanes at first + s step."""
     y = equal_lanes(0.0)
     for s in range(n):
@@ -22,12 +23,44 @@ def over_modes(table, first, step, n, eta, rate, x):
 
 
 @kernel
-def over_modes_thrice(table, first, step, n, eta, rate, x, y, turning):
-    """x + η_s X_s, y + η_s Y_s and η̇_s Z_s, summed over the modes s; X_s: lanes at first + s step, Y_s: three farther
-    on, Z_s: at turning + s step."""
-    z = equal_lanes(0.0)
+def _alone(table, first, step, n, eta, x):
+    """x + η_s X_s."""
     for s in range(n):
-        i = first + s * step
-        x, y = x + eta[s] * load_lanes(table, i), y + eta[s] * load_lanes(table, i + 3 * LANES)
-        z = z + rate[s] * load_lanes(table, turning + s * step)
-    return x, y, z
+        x = x + eta[s] * load_lanes(table, first + s * step)
+    return x
+
+
+@kernel
+def _three(table, i):
+    """Three lanes, one after the other."""
+    return load_lanes(table, i), load_lanes(table, i + LANES), load_lanes(table, i + 2 * LANES)
+
+
+@kernel
+def three_with_rates(table, first, step, n, eta, rate, x):
+    """x + η_s X_s and η̇_s X_s of three lanes each, summed over the modes s; X_s: at first + s step."""
+    if several_worlds():
+        a, da = _with_rates(table, first, step, n, eta, rate, x[0])
+        b, db = _with_rates(table, first + LANES, step, n, eta, rate, x[1])
+        c, dc = _with_rates(table, first + 2 * LANES, step, n, eta, rate, x[2])
+        return (a, b, c), (da, db, dc)
+    zero = equal_lanes(0.0)
+    y = zero, zero, zero
+    for s in range(n):
+        X = _three(table, first + s * step)
+        x = x[0] + eta[s] * X[0], x[1] + eta[s] * X[1], x[2] + eta[s] * X[2]
+        y = y[0] + rate[s] * X[0], y[1] + rate[s] * X[1], y[2] + rate[s] * X[2]
+    return x, y
+
+
+@kernel
+def three_sums(table, first, step, n, eta, x):
+    """x + η_s X_s of three lanes."""
+    if several_worlds():
+        a = _alone(table, first, step, n, eta, x[0])
+        b = _alone(table, first + LANES, step, n, eta, x[1])
+        return a, b, _alone(table, first + 2 * LANES, step, n, eta, x[2])
+    for s in range(n):
+        X = _three(table, first + s * step)
+        x = x[0] + eta[s] * X[0], x[1] + eta[s] * X[1], x[2] + eta[s] * X[2]
+    return x
