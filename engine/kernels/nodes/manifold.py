@@ -11,8 +11,8 @@ step are constant in these axes, so their effect on the momentum of a body is ex
 
 Methods of first order must not treat the rotation of a free hinge's axes as a part of its acceleration: a body in
 straight flight would become faster in every step, since v + h (a - ω × v) is longer than v. They add h (a + ω × v)
-along the axes of the step's start (`accelerate_along_start`) and then turn the sum to those of its end (`move_to_end`),
-so that R v is kept exactly.
+along the axes of the step's start (`fly_straight`; `accelerate_along_start` where contacts ask for it before) and then
+turn the sum to those of its end (`move_to_end`), so that R v is kept exactly.
 """
 
 from __future__ import annotations
@@ -41,12 +41,6 @@ from limberjack.engine.tables.plant import plant_view
 
 
 @kernel
-def is_flat(plant, q):
-    """Whether no hinge has a quaternion."""
-    return q.shape[0] == plant.dof.shape[0]
-
-
-@kernel
 def _turns_follow(plant, q, i, j):
     """Whether a hinge from coordinate i and velocity j on has a quaternion.
 
@@ -56,7 +50,14 @@ def _turns_follow(plant, q, i, j):
 
 
 @kernel
-def _has_quaternion(kind):
+def is_flat(plant, q):
+    """Whether no hinge has a quaternion."""
+    return not _turns_follow(plant, q, 0, 0)
+
+
+@kernel
+def has_quaternion(kind):
+    """Whether hinges of this type have one among their coordinates, which comes first."""
     return kind == SPHERICAL or kind == FREE or kind == CUSTOM
 
 
@@ -64,7 +65,7 @@ def _has_quaternion(kind):
 def next_place(topo):
     """(coordinate, velocity) after those of a hinge."""
     kind, i, j = topo[t.KIND], topo[t.QI], topo[t.VI] + topo[t.NV]
-    if _has_quaternion(kind):
+    if has_quaternion(kind):
         return i + (4 if kind == SPHERICAL else 7), j
     return i + topo[t.NV], j
 
@@ -99,7 +100,7 @@ def chart_rates(plant, q, sigma, v, out):
     while _turns_follow(plant, q, i, j):
         topo = plant.topo[k]
         kind, i, j = topo[t.KIND], topo[t.QI], topo[t.VI]
-        if _has_quaternion(kind):
+        if has_quaternion(kind):
             w, u = _relative_motion(plant, topo, v)
             store3(out, i, _rotation_rate(load3(sigma, i), w))
             out[i + 3] = 0.0
@@ -146,7 +147,7 @@ def retract(plant, q0, sigma, out):
     while _turns_follow(plant, q0, i, j):
         topo = plant.topo[k]
         kind, i = topo[t.KIND], topo[t.QI]
-        if _has_quaternion(kind):
+        if has_quaternion(kind):
             r = _times(q0, i, _exponential(load3(sigma, i)))
             out[i], out[i + 1], out[i + 2], out[i + 3] = r
             if kind != SPHERICAL:
@@ -165,7 +166,7 @@ def _move_hinge(plant, topo, q0, v, h, out):
     """q0 ⊕ h v of one hinge; returns the quaternion by which it turns, of those that have one."""
     kind, i, j = topo[t.KIND], topo[t.QI], topo[t.VI]
     turn = (1.0, 0.0, 0.0, 0.0)
-    if _has_quaternion(kind):
+    if has_quaternion(kind):
         w, u = _relative_motion(plant, topo, v)
         R = quaternion_matrix(q0[i], q0[i + 1], q0[i + 2], q0[i + 3])
         turn = _exponential(scale(h, w))
@@ -197,6 +198,25 @@ def move(plant, q0, v, h, out):
 
 
 @kernel
+def _in_fixed_axes(v, a, j):
+    """a + ω × v, linear, of the free hinge whose velocities begin at j."""
+    return add_cross(load3(a, j + 3), load3(v, j), load3(v, j + 3))
+
+
+@kernel
+def fly_straight(plant, q, v, a, h, out):
+    """Of free hinges out becomes v + h (a + ω × v), linear, along the axes of now."""
+    i, j, k = 0, 0, 0
+    while _turns_follow(plant, q, i, j):
+        topo = plant.topo[k]
+        if topo[t.KIND] == FREE:
+            j = topo[t.VI]
+            store3(out, j + 3, add_scaled(load3(v, j + 3), h, _in_fixed_axes(v, a, j)))
+        i, j = next_place(topo)
+        k += 1
+
+
+@kernel
 def accelerate_along_start(plant, q, v, a):
     """Of free hinges a becomes a + ω × v: the change of v in axes that do not turn, which are those of now."""
     i, j, k = 0, 0, 0
@@ -204,7 +224,7 @@ def accelerate_along_start(plant, q, v, a):
         topo = plant.topo[k]
         if topo[t.KIND] == FREE:
             j = topo[t.VI]
-            store3(a, j + 3, add_cross(load3(a, j + 3), load3(v, j), load3(v, j + 3)))
+            store3(a, j + 3, _in_fixed_axes(v, a, j))
         i, j = next_place(topo)
         k += 1
 
@@ -219,7 +239,7 @@ def accelerate_in_start(plant, sigma, v, a):
             i, j = topo[t.QI], topo[t.VI]
             w, x, y, z = _exponential(load3(sigma, i))
             R = quaternion_matrix(w, x, y, z)
-            store3(a, j + 3, rot(R, add_cross(load3(a, j + 3), load3(v, j), load3(v, j + 3))))
+            store3(a, j + 3, rot(R, _in_fixed_axes(v, a, j)))
             store3(a, j, rot(R, load3(a, j)))
         i, j = next_place(topo)
         k += 1
@@ -272,7 +292,7 @@ def coordinate_rates(plant, q, v, out):
     for k in range(plant.topo.shape[0]):
         topo = plant.topo[k]
         kind, i, j = topo[t.KIND], topo[t.QI], topo[t.VI]
-        if _has_quaternion(kind):
+        if has_quaternion(kind):
             w, u = _relative_motion(plant, topo, v)
             a, b, c, d = q[i], q[i + 1], q[i + 2], q[i + 3]
             out[i] = -0.5 * (b * w[0] + c * w[1] + d * w[2])
@@ -301,7 +321,7 @@ def unit_quaternions(plant, q):
     """Bring the quaternions in q to unit length."""
     for k in range(plant.topo.shape[0]):
         kind = plant.topo[k, t.KIND]
-        if _has_quaternion(kind):
+        if has_quaternion(kind):
             _unit_length(q, plant.topo[k, t.QI])
 
 

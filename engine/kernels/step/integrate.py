@@ -51,6 +51,7 @@ from limberjack.engine.kernels.nodes.manifold import (
     accelerate_along_start,
     accelerate_in_start,
     chart_rates,
+    fly_straight,
     is_flat,
     move_to_end,
     retract,
@@ -148,11 +149,16 @@ def _finish_rk4(plant, work, q, v, h):
 
 
 @kernel
-def _finish_euler(plant, work, q, v, h):
-    """The new state from one stage: v⁺ = v + h a, q⁺ = q ⊕ h v⁺; `foresee` has the dependent velocities."""
+def _finish_euler(plant, work, q, v, h, straight):
+    """The new state from one stage: v⁺ = v + h a, q⁺ = q ⊕ h v⁺; `foresee` has the dependent velocities.
+
+    straight : a constant, whether `accelerate_along_start` has changed a, which contacts must know before
+    """
     a, new, way = work.vstage[_A], work.vstage[_V], work.vstage[_V]
     for j in range(v.shape[0]):
         new[j] = v[j] + h * a[j]
+    if not straight:
+        fly_straight(plant, q, v, a, h, new)
     if plant.loops.group_int.shape[0] > 0:
         way = work.vstage[V_CLOSE]
         foresee(plant, work, new, h, way)
@@ -178,7 +184,7 @@ def _integrate(plant, work, q, v, command, left, h, integrator, touching):
     """
     staged, looped, near = integrator == RK4, plant.loops.loop_int.shape[0] > 0, False
     touches = 0
-    turning = not staged and not is_flat(plant, q)
+    turning = touching and not staged and not is_flat(plant, q)
     if staged:
         _begin_rk4(plant, work, q, v)
     for stage in range(4 if staged else 1):
@@ -234,7 +240,7 @@ def _integrate(plant, work, q, v, command, left, h, integrator, touching):
             ints, floats, vector = vectors(plant, work)
             turn_routine(ints, floats, vector, work.qstage[_SIGMA], work.vstage[_V])
     else:
-        _finish_euler(plant, work, q, v, h)
+        _finish_euler(plant, work, q, v, h, touching)
     return 0
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from limberjack.engine.algebra.array_views import vector_view
 from limberjack.engine.compile.compiled import FLOATS, INTS
 from limberjack.engine.compile.kernel import entry, kernel
-from limberjack.engine.tables.hinge_types import CUSTOM, FREE, SPHERICAL
+from limberjack.engine.kernels.nodes.manifold import has_quaternion
 from limberjack.engine.tables.plant import C_Q, C_V, D_LIMIT_K, D_LOWER, D_UPPER, KIND, QI, S_Q, plant_view
 from limberjack.engine.tables.reports import (
     DIVERGED,
@@ -62,7 +62,7 @@ def _bad_quaternion(plant, q):
     """First coordinate of the first quaternion that is not of unit length, or -1."""
     for k in range(plant.topo.shape[0]):
         kind, i = plant.topo[k, KIND], plant.topo[k, QI]
-        if kind == SPHERICAL or kind == FREE or kind == CUSTOM:
+        if has_quaternion(kind):
             square = q[i] * q[i] + q[i + 1] * q[i + 1] + q[i + 2] * q[i + 2] + q[i + 3] * q[i + 3]
             if not abs(square - 1.0) <= _SQUARE_TOLERANCE:
                 return i
