@@ -1,7 +1,7 @@
 """Sums over the modes of a body, few sums of lanes at a time.
 
 Lanes are eight modes of one world: two registers of a processor with sixteen, which has room for six sums. For several
-worlds each number is a register, and there is room for the sums of one lane.
+worlds they are eight registers each, and there is room for two or three of thirty-two.
 """
 
 from __future__ import annotations
@@ -20,14 +20,6 @@ def _with_rates(table, first, step, n, eta, rate, x):
         lanes = load_lanes(table, first + s * step)
         x, y = x + eta[s] * lanes, y + rate[s] * lanes
     return x, y
-
-
-@kernel
-def _alone(table, first, step, n, eta, x):
-    """x + η_s X_s."""
-    for s in range(n):
-        x = x + eta[s] * load_lanes(table, first + s * step)
-    return x
 
 
 @kernel
@@ -55,11 +47,7 @@ def three_with_rates(table, first, step, n, eta, rate, x):
 
 @kernel
 def three_sums(table, first, step, n, eta, x):
-    """x + η_s X_s of three lanes."""
-    if several_worlds():
-        a = _alone(table, first, step, n, eta, x[0])
-        b = _alone(table, first + LANES, step, n, eta, x[1])
-        return a, b, _alone(table, first + 2 * LANES, step, n, eta, x[2])
+    """x + η_s X_s of three lanes, summed over the modes s; X_s: at first + s step."""
     for s in range(n):
         X = _three(table, first + s * step)
         x = x[0] + eta[s] * X[0], x[1] + eta[s] * X[1], x[2] + eta[s] * X[2]
