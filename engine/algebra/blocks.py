@@ -8,11 +8,15 @@ from limberjack.engine.compile.kernel import kernel
 
 
 @kernel
+def load_triple(a, at):
+    """A triple of lanes from a[at]."""
+    return load_lanes(a, at), load_lanes(a, at + LANES), load_lanes(a, at + 2 * LANES)
+
+
+@kernel
 def load_block(block, at):
     """A block of spatial vectors from block[at] as (angular, linear) triples of lanes."""
-    w = load_lanes(block, at), load_lanes(block, at + LANES), load_lanes(block, at + 2 * LANES)
-    at += 3 * LANES
-    return w, (load_lanes(block, at), load_lanes(block, at + LANES), load_lanes(block, at + 2 * LANES))
+    return load_triple(block, at), load_triple(block, at + 3 * LANES)
 
 
 @kernel

@@ -79,12 +79,6 @@ def _jacobian_rate(theta, rate, b, da, db):
 
 
 @kernel
-def _take3(x, a, lanes):
-    """x + a lanes, of triples x and a."""
-    return x[0] + lanes * a[0], x[1] + lanes * a[1], x[2] + lanes * a[2]
-
-
-@kernel
 def _bent(table, at, curved, n, blocks, b, eta, rate):
     """Block b of Πr and Πt, of Πt + G η, and of G η̇."""
     w, flat = load_block(table, at + fl.ATTACHED_HEAD + BLOCK * b)
@@ -107,9 +101,9 @@ def place_link(plant, work, k, q, v):
         eta, rate = load_lanes(parts.eta, LANES * b), load_lanes(parts.rate, LANES * b)
         w, flat, u, quick = _bent(table, at, attached[fl.AN_CURVED] > 0, n, blocks, b, parts.eta, parts.rate)
         store_block(work.modal, h + BLOCK * b, w, u)
-        theta, turning = _take3(theta, w, eta), _take3(turning, w, rate)
+        theta, turning = add_scaled(theta, eta, w), add_scaled(turning, rate, w)
         half = (0.5 * (flat[0] + u[0]), 0.5 * (flat[1] + u[1]), 0.5 * (flat[2] + u[2]))
-        moved, speed, fast = _take3(moved, half, eta), _take3(speed, u, rate), _take3(fast, quick, rate)
+        moved, speed, fast = add_scaled(moved, eta, half), add_scaled(speed, rate, u), add_scaled(fast, rate, quick)
     theta, turning = sum_triple(theta), sum_triple(turning)
     moved, speed, fast = sum_triple(moved), sum_triple(speed), sum_triple(fast)
     # Through memory: otherwise the optimiser would continue with vectors of lanes on some processors and not on others.

@@ -28,11 +28,8 @@ from limberjack.engine.tables.flexible import blocks_of, modal_view
 
 @kernel
 def _take(x, w, u, block_w, block_u):
-    """[w; u] + x [block], lane by lane; x: a number or lanes."""
-    return (
-        (w[0] + x * block_w[0], w[1] + x * block_w[1], w[2] + x * block_w[2]),
-        (u[0] + x * block_u[0], u[1] + x * block_u[1], u[2] + x * block_u[2]),
-    )
+    """[w; u] + x [block], lane by lane; x: lanes."""
+    return add_scaled(w, x, block_w), add_scaled(u, x, block_u)
 
 
 @kernel

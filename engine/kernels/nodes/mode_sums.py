@@ -7,8 +7,10 @@ worlds they are eight registers each, and there is room for two or three of thir
 from __future__ import annotations
 
 from limberjack.engine.algebra.array_views import LANES
+from limberjack.engine.algebra.blocks import load_triple
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes
 from limberjack.engine.algebra.several_worlds import several_worlds
+from limberjack.engine.algebra.spatial import add_scaled
 from limberjack.engine.compile.kernel import kernel
 
 
@@ -23,12 +25,6 @@ def _with_rates(table, first, step, n, eta, rate, x):
 
 
 @kernel
-def _three(table, i):
-    """Three lanes, one after the other."""
-    return load_lanes(table, i), load_lanes(table, i + LANES), load_lanes(table, i + 2 * LANES)
-
-
-@kernel
 def three_with_rates(table, first, step, n, eta, rate, x):
     """x + η_s X_s and η̇_s X_s of three lanes each, summed over the modes s; X_s: at first + s step."""
     if several_worlds():
@@ -39,9 +35,8 @@ def three_with_rates(table, first, step, n, eta, rate, x):
     zero = equal_lanes(0.0)
     y = zero, zero, zero
     for s in range(n):
-        X = _three(table, first + s * step)
-        x = x[0] + eta[s] * X[0], x[1] + eta[s] * X[1], x[2] + eta[s] * X[2]
-        y = y[0] + rate[s] * X[0], y[1] + rate[s] * X[1], y[2] + rate[s] * X[2]
+        X = load_triple(table, first + s * step)
+        x, y = add_scaled(x, eta[s], X), add_scaled(y, rate[s], X)
     return x, y
 
 
@@ -49,6 +44,5 @@ def three_with_rates(table, first, step, n, eta, rate, x):
 def three_sums(table, first, step, n, eta, x):
     """x + η_s X_s of three lanes, summed over the modes s; X_s: at first + s step."""
     for s in range(n):
-        X = _three(table, first + s * step)
-        x = x[0] + eta[s] * X[0], x[1] + eta[s] * X[1], x[2] + eta[s] * X[2]
+        x = add_scaled(x, eta[s], load_triple(table, first + s * step))
     return x
