@@ -105,7 +105,7 @@ class Link:
         socket.linger = 0
         socket.maxmsgsize = REPLY_MAX
         socket.sndhwm = socket.rcvhwm = 64
-        socket.rcvtimeo = _SLICE_MS
+        socket.sndtimeo = socket.rcvtimeo = _SLICE_MS
         socket.tcp_keepalive = 1
         if "[" in self.endpoint:
             socket.ipv6 = True
@@ -163,17 +163,20 @@ class Link:
         return reply
 
     def _exchange(self, kind: str, payload: bytes, allowed: float) -> Message:
-        """Send, then wait for the reply with the same sequence; older ones belong to abandoned requests."""
+        """Send, then wait for the reply with the same sequence; older ones belong to abandoned requests.
+
+        Both wait in slices. libzmq may learn only while it waits that the engine has read what was sent before: after
+        64 requests whose replies were there at once, the next one finds no room although none is under way.
+        """
         socket, sequence = self._socket, self._sequence
         deadline = time.monotonic() + allowed
         dropped = self._health.dropped
-        try:
-            self._send(payload, zmq.DONTWAIT)
-        except zmq.Again:
-            self._check(kind, dropped)  # a refused connection has no room for a request either
-            raise EngineTimeoutError(self._explain(kind, allowed)) from None
+        sent = False
         while True:
             try:
+                if not sent:
+                    self._send(payload)
+                    sent = True
                 reply = self.decode(socket.recv())
             except zmq.Again:
                 self._check(kind, dropped)

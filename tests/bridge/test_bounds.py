@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import select
 import socket
+import threading
 import time
 
 import pytest
@@ -12,6 +13,8 @@ import zmq
 
 from limberjack.bridge import Client
 from limberjack.bridge.doorkeeper import Doorkeeper
+from limberjack.bridge.errors import EngineTimeoutError
+from limberjack.bridge.link import Link
 from limberjack.bridge.messages import decode, encode
 from limberjack.bridge.process import EngineProcess
 from limberjack.bridge.replies import UNREAD_MAX
@@ -194,6 +197,31 @@ def test_a_client_of_a_run_that_ended_does_not_go_on_in_another(tcp):
         tcp.service.sessions._known.clear()
         with pytest.raises(Exception, match="restarted"):
             client.step()
+
+
+def test_a_request_waits_for_room(endpoint, monkeypatch):
+    """Requests that nobody has read yet leave no room; the next one waits for it, as long as it may."""
+    monkeypatch.setattr("limberjack.bridge.link._SLICE_MS", 1)
+    with contextlib.closing(Link(endpoint, WAIT_S, None)) as link, zmq.Context() as context:
+        for _ in range(link._socket.sndhwm):
+            with pytest.raises(EngineTimeoutError, match="nothing listens there"):
+                link.request("state", timeout_s=0.001)
+        with pytest.raises(EngineTimeoutError, match="nothing listens there"):
+            link.request("state", timeout_s=0.1)
+
+        def answer():
+            with context.socket(zmq.ROUTER) as router:
+                router.rcvtimeo = int(1e3 * WAIT_S)
+                router.bind(endpoint)
+                for _ in range(link._socket.sndhwm + 1):  # the one that was given up for lack of room never comes
+                    identity, request = router.recv_multipart()
+                    asked = decode(request)
+                    router.send_multipart([identity, encode("state", asked.sequence, 0.0, 0, None)])
+
+        late = threading.Timer(0.2, answer)
+        late.start()
+        assert link.request("state").type == "state"
+        late.join(WAIT_S)
 
 
 def test_a_reader_that_was_too_slow_gets_the_newest_at_the_end():
