@@ -21,26 +21,27 @@ _UNFUSED = tuple(flag for flag in _FLAGS if flag != "contract")
 
 
 class LanesType(types.Type):
-    """The type of LANES numbers."""
+    """The type of so many numbers."""
 
-    def __init__(self) -> None:
-        super().__init__(name=f"Lanes{LANES}")
+    def __init__(self, count: int) -> None:
+        self.count, self.vector = count, ir.VectorType(_DOUBLE, count)
+        super().__init__(name=f"Lanes{count}")
 
 
-lanes_type = LanesType()
+lanes_type, narrow_type = LanesType(LANES), LanesType(LANES // 2)
 
 
 @register_model(LanesType)
 class _LanesModel(models.PrimitiveModel):
     def __init__(self, dmm: Any, fe_type: Any) -> None:
-        super().__init__(dmm, fe_type, _VECTOR)
+        super().__init__(dmm, fe_type, fe_type.vector)
 
 
 def _spread(builder: Any, vector: Any, value: Any) -> Any:
     """A vector of this type with the value in every element."""
     nothing = ir.Constant(vector, ir.Undefined)
     one = builder.insert_element(nothing, value, ir.Constant(ir.IntType(32), 0))
-    return _shuffled(builder, one, nothing, [0] * LANES)
+    return _shuffled(builder, one, nothing, [0] * vector.count)
 
 
 def _splat(builder: Any, number: Any) -> Any:
@@ -48,13 +49,13 @@ def _splat(builder: Any, number: Any) -> Any:
 
 
 def _shuffled(builder: Any, a: Any, b: Any, order: list[int]) -> Any:
-    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(ir.IntType(32), LANES), order))
+    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(ir.IntType(32), len(order)), order))
 
 
-def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
-    """Address of a[index], as a pointer to LANES numbers; negative indices do not wrap."""
+def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any, vector: Any = _VECTOR) -> Any:
+    """Address of a[index], as a pointer to such a vector; negative indices do not wrap."""
     data = arrayobj.make_array(array_type)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [index]), _VECTOR.as_pointer())
+    return builder.bitcast(builder.gep(data, [index]), vector.as_pointer())
 
 
 @intrinsic
@@ -65,6 +66,38 @@ def load_lanes(typingctx, a, i):
         return builder.load(_pointer(context, builder, signature.args[0], args[0], args[1]), align=8)
 
     return lanes_type(a, types.intp), codegen
+
+
+@intrinsic
+def load_like(typingctx, x, a, i):
+    """a[i] … of a contiguous vector, as many as x has lanes."""
+
+    def codegen(context, builder, signature, args):
+        array, vector = signature.args[1], signature.return_type.vector
+        return builder.load(_pointer(context, builder, array, args[1], args[2], vector), align=8)
+
+    return x(x, a, types.intp), codegen
+
+
+@intrinsic
+def lower_lanes(typingctx, x):
+    """The lower half of the lanes."""
+
+    def codegen(context, builder, signature, args):
+        return _shuffled(builder, args[0], args[0], list(range(LANES // 2)))
+
+    return narrow_type(lanes_type), codegen
+
+
+@intrinsic
+def whole_lanes(typingctx, x):
+    """Lanes whose lower half is x, and whose upper half is 0."""
+
+    def codegen(context, builder, signature, args):
+        zero = ir.Constant(narrow_type.vector, [0.0] * narrow_type.count)
+        return _shuffled(builder, args[0], zero, list(range(LANES)))
+
+    return lanes_type(narrow_type), codegen
 
 
 @intrinsic
@@ -168,11 +201,12 @@ def transpose_lanes(typingctx, a, b, c, d, e, f, g, h):
 
 
 class _LanesOperator(AbstractTemplate):
-    """Lanes with Lanes, or a number with Lanes."""
+    """Lanes with as many lanes, or a number with lanes."""
 
     def generic(self, args: Any, kws: Any) -> Any:
-        if len(args) == 2 and lanes_type in args and all(arg in (lanes_type, types.float64) for arg in args):
-            return signature(lanes_type, *args)
+        lanes = {arg for arg in args if isinstance(arg, LanesType)}
+        if len(args) == 2 and len(lanes) == 1 and all(arg in lanes or arg == types.float64 for arg in args):
+            return signature(lanes.pop(), *args)
         return None
 
 
@@ -180,11 +214,13 @@ def _register(symbol: Any, method: str) -> None:
     infer_global(symbol)(type(f"_Lanes{method}", (_LanesOperator,), {}))
 
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        left, right = (x if t == lanes_type else _splat(builder, x) for t, x in zip(sig.args, args))
+        vector = sig.return_type.vector
+        left, right = (x if t == sig.return_type else _spread(builder, vector, x) for t, x in zip(sig.args, args))
         return getattr(builder, method)(left, right, flags=_FLAGS)
 
-    for pair in ((lanes_type, lanes_type), (types.float64, lanes_type), (lanes_type, types.float64)):
-        lower_builtin(symbol, *pair)(lower)
+    for lanes in (lanes_type, narrow_type):
+        for pair in ((lanes, lanes), (types.float64, lanes), (lanes, types.float64)):
+            lower_builtin(symbol, *pair)(lower)
 
 
 for _symbol, _method in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul")):

@@ -83,7 +83,8 @@ def _bent(table, at, curved, n, blocks, b, eta, rate):
     """Block b of Πr and Πt, of Πt + G η, and of G η̇."""
     w, flat = load_block(table, at + fl.ATTACHED_HEAD + BLOCK * b)
     first = at + fl.ATTACHED_HEAD + blocks * BLOCK + fl.HALF * b
-    u, quick = three_with_rates(table, first, blocks * fl.HALF, n if curved else 0, eta, rate, flat)
+    few = n - LANES * b <= LANES // 2
+    u, quick = three_with_rates(table, first, blocks * fl.HALF, n if curved else 0, few, eta, rate, flat)
     return w, flat, u, quick
 
 

@@ -82,11 +82,12 @@ def _deformed(table, at, full, n, blocks, b, eta, rate):
     if not full:
         return (w, u), J, (still, still), still
     step, first = blocks * fl.PER_MODE, at + blocks * 2 * BLOCK
-    w, dw = three_with_rates(table, first + BLOCK * b, step, n, eta, rate, w)
-    u, du = three_with_rates(table, first + BLOCK * b + fl.HALF, step, n, eta, rate, u)
-    m = three_sums(table, first + BLOCK * (blocks + b), step, n, eta, J[0])
-    p = three_sums(table, first + BLOCK * (blocks + b) + fl.HALF, step, n, eta, J[1])
-    turning = three_sums(table, first + 2 * BLOCK * blocks + fl.HALF * b, step, n, rate, still)
+    few = n - LANES * b <= LANES // 2
+    w, dw = three_with_rates(table, first + BLOCK * b, step, n, few, eta, rate, w)
+    u, du = three_with_rates(table, first + BLOCK * b + fl.HALF, step, n, few, eta, rate, u)
+    m = three_sums(table, first + BLOCK * (blocks + b), step, n, few, eta, J[0])
+    p = three_sums(table, first + BLOCK * (blocks + b) + fl.HALF, step, n, few, eta, J[1])
+    turning = three_sums(table, first + 2 * BLOCK * blocks + fl.HALF * b, step, n, few, rate, still)
     return (w, u), (m, p), (dw, du), turning
 
 

@@ -1,11 +1,11 @@
-"""Sums over lanes have the same bits on every processor."""
+"""Sums over lanes have the same bits on every processor; half as many lanes have the bits of the lower half."""
 
 from __future__ import annotations
 
 import numba
 import numpy as np
 
-from limberjack.engine.algebra.lanes import load_lanes, sum_lanes
+from limberjack.engine.algebra.lanes import load_lanes, load_like, lower_lanes, store_lanes, sum_lanes, whole_lanes
 from limberjack.engine.compile.compiled import OPTIONS
 
 
@@ -27,3 +27,22 @@ def test_no_product_is_fused_into_a_sum_of_lanes():
         halves = (exact[:4] + products[4:]).astype(float)
         fused += (halves[0] + halves[2]) + (halves[1] + halves[3]) != expected
     assert fused > 20
+
+
+@numba.njit(**OPTIONS)
+def _products_and_differences(a, b, x, few, out):
+    if few:
+        narrow = lower_lanes(load_lanes(a, 0))
+        store_lanes(out, 0, whole_lanes(x * load_like(narrow, b, 0) - narrow * narrow + narrow))
+    else:
+        lanes = load_lanes(a, 0)
+        store_lanes(out, 0, x * load_like(lanes, b, 0) - lanes * lanes + lanes)
+
+
+def test_the_lower_half_of_lanes_has_the_same_bits():
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        a, b, whole, lower = rng.normal(size=(4, 8))
+        _products_and_differences(a, b, a[0], False, whole)
+        _products_and_differences(a, b, a[0], True, lower)
+        assert np.array_equal(lower, np.append(whole[:4], np.zeros(4)))
