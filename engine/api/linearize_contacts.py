@@ -5,8 +5,9 @@ rate u, normal n and tangential velocity w is, with N of the law there (`kernels
 
     f = N n - µ N w / |w|,    N = N₀ + ∂N/∂g (g - g₀) + ∂N/∂u (u - u₀),    N = k δ^p (1 - a u),  δ = -g
 
-and w / |w| to first order in w. What n, g, and the places of forces do as shapes move is exact. Nearly rigid touches
-and those that stick hold velocities (`linearize_held.py`); forces within the bounds of their laws must do so.
+and w / |w| to first order in w, as are the moments of torsional and rolling friction (`linearize_friction.py`). What n,
+g, and the places of forces do as shapes move is exact. Nearly rigid touches and those that stick hold velocities
+(`linearize_held.py`); forces within the bounds of their laws must do so.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from limberjack.engine.api.linearize_friction import Friction, ways_of_friction
 from limberjack.engine.api.linearize_held import Loads, drift, held
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.common.errors import ArgumentError
@@ -27,8 +29,6 @@ from limberjack.engine.tables import plant as layout
 
 #: nearly rigid shapes at rest are no farther apart than this, m
 _RIGID = 1e-5
-#: what slides no faster sticks, m/s
-_STICKS = 1e-6
 #: a displacement of a difference changes gaps by this at most, m: of what is farther apart no point is known
 _MOST = 0.2 * at.NEARBY
 #: and turns normals, and moves places on both shapes, by this at most, rad, or as a share of the smaller shape's size
@@ -37,6 +37,8 @@ _SMALL = 0.02
 _ABSENT = 1e299
 #: tries to come there, each with a quarter of the displacement before
 _TRIES = 6
+#: columns of a touch with the moment and the force
+_WRENCH = [*range(at.TO_MOMENT, at.TO_MOMENT + 3), *range(at.TO_FORCE, at.TO_FORCE + 3)]
 
 
 class HeldTouches:
@@ -48,9 +50,13 @@ class HeldTouches:
         self._tree = Tree(assemble(simulation.system))
         sections = split(self._work, layout.work_sections(plant.ints))
         self._met, self._placed = sections["met"], sections["placed"]
+        self._links, self._poses = sections["rows"], sections["pose"]
         pairs = plant.sections["pair_int"]
         self._pair_of = np.repeat(np.arange(len(pairs)), pairs[:, at.PA_TOUCHES])
         self._shapes = pairs[self._pair_of][:, [at.PA_A, at.PA_B]]
+        self._rows = plant.sections["collider_int"][self._shapes, at.CO_ROW]
+        reach = plant.sections["collider"][self._shapes, at.CL_REACH]
+        self._size = np.where(reach > 0.0, reach, np.inf).min(axis=1)
         laws = plant.sections["contact"][pairs[self._pair_of, at.PA_CONTACT]]
         met = self._find(simulation.q, simulation.v)
         stiff = laws[:, at.K_STIFFNESS] > 0.0
@@ -58,22 +64,20 @@ class HeldTouches:
         loaded = gaps < np.where(stiff, 0.0, _RIGID)
         self.acting = np.flatnonzero(loaded)
         law, acts, self._rigid = laws[loaded], met[loaded], ~stiff[loaded]
-        normal, speed = _normal(acts), acts[:, at.ME_SPEED : at.ME_SPEED + 3]
-        self._gap, self._rate = acts[:, at.ME_GAP], np.sum(normal * speed, axis=1)
+        normal, motion, size = _normal(acts), self._motions(met)[loaded], self._size[loaded]
+        self._gap, self._rate = acts[:, at.ME_GAP], np.sum(normal * motion[:, 3:], axis=1)
         self._normal, self._places, self._known = normal, self._on_shapes(met), gaps < _ABSENT
-        reach = plant.sections["collider"][self._shapes, at.CL_REACH]
-        self._size = np.where(reach > 0.0, reach, np.inf).min(axis=1)
+        self._arms = np.repeat(np.stack([size, np.ones_like(size)], axis=1), 3, axis=1)
         k, p, a = law[:, at.K_STIFFNESS], law[:, at.K_EXPONENT], law[:, at.K_DISSIPATION]
         left, depth = 1.0 - a * self._rate, np.where(self._rigid, 1.0, -self._gap)
         self._force = k * depth**p * left
         self._by_gap, self._by_rate = -k * p * depth ** (p - 1.0) * left, -k * a * depth**p
         self._refuse_parting()
-        self._friction, self._slip = law[:, at.K_FRICTION], speed - self._rate[:, None] * normal
-        self._pace = np.linalg.norm(self._slip, axis=1)
-        self._sticks = (self._friction > 0.0) & (self._pace <= _STICKS)
-        self._held = held(normal, self._rigid, self._sticks)
+        lengths = np.stack([np.ones_like(size), size, size], axis=1)
+        coefficients = law[:, [at.K_FRICTION, at.K_TORSION, at.K_ROLLING]] / lengths
+        self._friction = Friction(coefficients, ways_of_friction(normal, motion))
+        self._held = held(normal, self._rigid, self._friction.sticks)
         self._loads = Loads(np.zeros((0, 0)), np.zeros(0))
-        self._refuse_moments(law)
 
     def put(self, simulation: Simulation) -> None:
         """Give a simulation of the model the forces of touches at its state."""
@@ -83,37 +87,38 @@ class HeldTouches:
         rows[:, at.TO_GAP] = met[:, at.ME_GAP]
         found, far = self._follow(met)
         self._require_near(far)
-        acts = met[found]
-        normal, speed = _normal(acts), acts[:, at.ME_SPEED : at.ME_SPEED + 3]
-        rate = np.sum(normal * speed, axis=1)
+        acts, motion = met[found], self._motions(met)[found]
+        normal = _normal(acts)
+        rate = np.sum(normal * motion[:, 3:], axis=1)
         force = self._force + self._by_gap * (acts[:, at.ME_GAP] - self._gap) + self._by_rate * (rate - self._rate)
-        slip = speed - rate[:, None] * normal
+        x = ways_of_friction(normal, motion)
         rows[self.acting, at.TO_ACTS] = 1.0
         rows[self.acting, at.TO_POINT : at.TO_POINT + 3] = acts[:, at.ME_POINT : at.ME_POINT + 3]
         rows[self.acting, at.TO_NORMAL : at.TO_NORMAL + 3] = normal
-        rows[self.acting, at.TO_SLIP] = self._pace + np.sum(self._ways() * (slip - self._slip), axis=1)
-        pull = self._friction[:, None] * self._direction(slip)
-        rows[self.acting, at.TO_FORCE : at.TO_FORCE + 3] = force[:, None] * (normal - pull)
+        rows[self.acting, at.TO_SLIP] = self._friction.slip(x)
+        pull = self._friction.pull(x)
+        wrench = force[:, None] * (np.hstack([np.zeros_like(normal), normal]) - pull)
+        rows[self.acting[:, None], _WRENCH] = self._arms * wrench
         simulation.changed()
         if self._held.touch.size:
             self._hold(simulation, rows, normal, pull)
 
     def _hold(self, simulation: Simulation, rows: np.ndarray, normal: np.ndarray, pull: np.ndarray) -> None:
-        """Add the forces that hold the rows. pull (n, 3) : friction of the touches that act, for a unit of load"""
-        q, v = simulation.q, simulation.v
+        """Add the forces that hold the rows. pull (n, 6) : friction of the touches that act, for a unit of load"""
+        q, v, touch = simulation.q, simulation.v, self._held.touch
         A, before = self.rows(q)[1], simulation.vdot
-        ways = self._held.directions(normal) - self._held.holonomic[:, None] * pull[self._held.touch]
-        forces = rows[:, at.TO_FORCE : at.TO_FORCE + 3]
+        ways = self._held.directions(normal) - self._held.holonomic[:, None] * pull[touch]
+        wrenches = self._arms[touch] * ways
         R = np.zeros((len(v), len(ways)))
-        for c, (touch, way) in enumerate(zip(self.acting[self._held.touch], ways, strict=True)):
-            known = forces[touch].copy()
-            forces[touch] += way
+        for c, (row, wrench) in enumerate(zip(self.acting[touch], wrenches, strict=True)):
+            known = rows[row].copy()
+            rows[row, _WRENCH] += wrench
             simulation.changed()
             R[:, c] = simulation.vdot - before
-            forces[touch] = known
+            rows[row] = known
         moved = drift(lambda s: self._rates(self._tree.moved(q, s * v), v), v)
         self._loads = Loads(A @ R, -A @ before - moved)
-        np.add.at(forces, self.acting[self._held.touch], self._loads.found[:, None] * ways)
+        np.add.at(rows, (self.acting[touch][:, None], _WRENCH), self._loads.found[:, None] * wrenches)
         simulation.changed()
 
     def settle(self) -> None:
@@ -122,11 +127,12 @@ class HeldTouches:
         loads = self._loads
         if not loads.b.size:
             return
-        touch = self._held.touch[0] if not loads.hold else loads.outside(self._held, self._friction, self._force)
+        coefficients = self._friction.coefficients
+        touch = loads.outside(self._held, coefficients, self._force) if loads.hold else self._held.touch[0]
         if touch >= 0:
             raise ArgumentError(
                 f"{self._said(self.acting[touch])} touch, and no load and friction within their law would keep them "
-                "there: they are about to part or slide. Linearise where they rest, or slide."
+                "there: they are about to part or slide, or to spin or roll. Linearise where they rest, or move."
             )
         if (idle := self._held.idle(loads.found)).size:
             raise ArgumentError(
@@ -149,17 +155,17 @@ class HeldTouches:
         ways, A = self._held.directions(_normal(met[found])), np.zeros((len(touch), len(still)))
         for j in range(len(still) if touch.size else 0):
             still[j] = 1.0
-            speed = self._find(q, still)[found, at.ME_SPEED : at.ME_SPEED + 3]
-            A[:, j] = np.sum(ways * speed[touch], axis=1)
+            motion = self._motions(self._find(q, still))[found]
+            A[:, j] = np.sum(ways * motion[touch], axis=1)
             still[j] = 0.0
         return np.where(self.holonomic, (met[found, at.ME_GAP] - self._gap)[touch], 0.0), A
 
     def _rates(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """What the rows are at q times v (k,)."""
         met = self._find(q, v)
-        acts = met[self._follow(met)[0]]
-        speed = acts[self._held.touch, at.ME_SPEED : at.ME_SPEED + 3]
-        return np.asarray(np.sum(self._held.directions(_normal(acts)) * speed, axis=1))
+        found = self._follow(met)[0]
+        motion = self._motions(met)[found][self._held.touch]
+        return np.asarray(np.sum(self._held.directions(_normal(met[found])) * motion, axis=1))
 
     def named(self, row: int) -> str:
         """The shapes of a row, in messages."""
@@ -179,6 +185,13 @@ class HeldTouches:
                 break
             h *= 0.25
         return h
+
+    def _motions(self, met: np.ndarray) -> np.ndarray:
+        """[ℓ ω; u] (touches, 6) of the second shape against the first, ℓ the size of the smaller one, inertial axes."""
+        R = self._poses[:, :9].reshape(-1, 3, 3)
+        turn = np.einsum("rij,rj->ri", R, self._links[:, layout.W_V : layout.W_V + 3])[self._rows]
+        spin = self._size[:, None] * (turn[:, 1] - turn[:, 0])
+        return np.hstack([spin, met[:, at.ME_SPEED : at.ME_SPEED + 3]])
 
     def _on_shapes(self, met: np.ndarray) -> np.ndarray:
         """(touches, 2, 3) places of touches in the axes of both shapes."""
@@ -210,18 +223,6 @@ class HeldTouches:
         far[[rows.count(row) > 1 for row in rows] | np.isin(self._pair_of[self.acting], begun)] = np.inf
         return found, np.maximum(far, np.linalg.norm(_normal(met[found]) - self._normal, axis=1))
 
-    def _ways(self) -> np.ndarray:
-        """(n, 3) directions in which touches slide; 0 where nothing rubs, or sticks."""
-        rubs = (self._friction > 0.0)[:, None] & ~self._sticks[:, None]
-        return np.where(rubs, self._slip / np.maximum(self._pace, _STICKS)[:, None], 0.0)
-
-    def _direction(self, slip: np.ndarray) -> np.ndarray:
-        """w / |w| to first order."""
-        ways, change = self._ways(), slip - self._slip
-        across = change - np.sum(ways * change, axis=1)[:, None] * ways
-        direction: np.ndarray = ways + across / np.maximum(self._pace, _STICKS)[:, None]
-        return np.where(self._sticks[:, None], 0.0, direction)
-
     def _find(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         plant = self._simulation.plant
         self._state[layout.S_Q : layout.S_Q + len(q)] = q
@@ -241,14 +242,6 @@ class HeldTouches:
             raise ArgumentError(
                 f"{self._said(self.acting[found[0]])} penetrate but part so fast that their law has no force, so "
                 "there is no contact to linearise about; give another v."
-            )
-
-    def _refuse_moments(self, law: np.ndarray) -> None:
-        found = np.flatnonzero((law[:, at.K_TORSION] > 0.0) | (law[:, at.K_ROLLING] > 0.0))
-        if found.size:
-            raise ArgumentError(
-                f"{self._said(self.acting[found[0]])} have torsional or rolling friction, whose moments have no slope "
-                "here. Linearise with torsional_friction 0 and rolling_friction 0."
             )
 
     def _require_near(self, far: np.ndarray) -> None:

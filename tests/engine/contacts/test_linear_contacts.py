@@ -202,7 +202,6 @@ def test_shapes_that_are_apart_act_in_no_way(tmp_path):
     ("law", "height", "velocity", "words"),
     [
         (f"stiffness: {K}, dissipation: 2", 0.0999, {"vz": 1.0}, ["part so fast", "give another v"]),
-        (f"stiffness: {K}, rolling_friction: 0.01", 0.0999, {}, ["rolling friction", "Linearise with torsional_fric"]),
     ],
 )
 def test_contacts_without_slopes_are_refused(tmp_path, law, height, velocity, words):
