@@ -43,7 +43,7 @@ from limberjack.engine.kernels.nodes import matrix_frame
 from limberjack.engine.kernels.nodes.body_inertia import gather
 from limberjack.engine.kernels.nodes.frames import write_column
 from limberjack.engine.kernels.nodes.modal_condensed import condense_node
-from limberjack.engine.kernels.nodes.mode_sums import three_with_rates
+from limberjack.engine.kernels.nodes.mode_sums import half_suffices, three_with_rates
 from limberjack.engine.tables import flexible as fl
 from limberjack.engine.tables import plant as t
 from limberjack.engine.tables.flexible import blocks_of, modal_view
@@ -83,7 +83,7 @@ def _bent(table, at, curved, n, blocks, b, eta, rate):
     """Block b of Πr and Πt, of Πt + G η, and of G η̇."""
     w, flat = load_block(table, at + fl.ATTACHED_HEAD + BLOCK * b)
     first = at + fl.ATTACHED_HEAD + blocks * BLOCK + fl.HALF * b
-    few = n - LANES * b <= LANES // 2
+    few = half_suffices(n, b)
     u, quick = three_with_rates(table, first, blocks * fl.HALF, n if curved else 0, few, eta, rate, flat)
     return w, flat, u, quick
 

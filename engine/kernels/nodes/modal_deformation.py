@@ -20,7 +20,7 @@ from limberjack.engine.algebra.blocks import load_block, store_block, sum_triple
 from limberjack.engine.algebra.lanes import equal_lanes, load_lanes, store_lanes
 from limberjack.engine.algebra.spatial import add, add_scaled, cross, load3, store3, store6, sym_mul
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.nodes.mode_sums import three_sums, three_with_rates
+from limberjack.engine.kernels.nodes.mode_sums import half_suffices, three_sums, three_with_rates
 from limberjack.engine.tables import flexible as fl
 from limberjack.engine.tables import plant as t
 from limberjack.engine.tables.flexible import blocks_of, modal_view
@@ -82,7 +82,7 @@ def _deformed(table, at, full, n, blocks, b, eta, rate):
     if not full:
         return (w, u), J, (still, still), still
     step, first = blocks * fl.PER_MODE, at + blocks * 2 * BLOCK
-    few = n - LANES * b <= LANES // 2
+    few = half_suffices(n, b)
     w, dw = three_with_rates(table, first + BLOCK * b, step, n, few, eta, rate, w)
     u, du = three_with_rates(table, first + BLOCK * b + fl.HALF, step, n, few, eta, rate, u)
     m = three_sums(table, first + BLOCK * (blocks + b), step, n, few, eta, J[0])

@@ -15,6 +15,12 @@ from limberjack.engine.compile.kernel import kernel
 
 
 @kernel
+def half_suffices(n, b):
+    """Whether the modes of block b, of n in all, fit the lower half of its lanes."""
+    return n - LANES * b <= LANES // 2
+
+
+@kernel
 def _with_rates(table, first, step, n, eta, rate, x, y):
     """x + η_s X_s and y + η̇_s X_s, summed over the modes s; X_s: as many lanes as x at first + s step."""
     for s in range(n):
@@ -68,7 +74,7 @@ def _whole(x):
 def three_with_rates(table, first, step, n, few, eta, rate, x):
     """x + η_s X_s and η̇_s X_s of three lanes each, summed over the modes s; X_s: at first + s step.
 
-    few : whether the upper half of the lanes is padding
+    few : whether the upper half of the lanes is padding (`half_suffices`)
     """
     if few:
         x, y = _three_with_rates(table, first, step, n, eta, rate, _lower(x), lower_lanes(equal_lanes(0.0)))
@@ -80,7 +86,7 @@ def three_with_rates(table, first, step, n, few, eta, rate, x):
 def three_sums(table, first, step, n, few, eta, x):
     """x + η_s X_s of three lanes, summed over the modes s; X_s: at first + s step.
 
-    few : whether the upper half of the lanes is padding
+    few : whether the upper half of the lanes is padding (`half_suffices`)
     """
     if few:
         return _whole(_three_sums(table, first, step, n, eta, _lower(x)))
