@@ -14,7 +14,7 @@ from limberjack.bridge.endpoints import Endpoints, IpcGuard, check_binding, spli
 from limberjack.bridge.errors import EndpointError
 from limberjack.bridge.keys import Gate
 from limberjack.bridge.replies import Replies
-from limberjack.bridge.roles import Role, Sender
+from limberjack.bridge.roles import OWNER, Role, Sender
 from limberjack.bridge.settings import Settings
 from limberjack.bridge.streams import LatestStream, Stream
 from limberjack.doors import Door
@@ -43,6 +43,7 @@ class ServerSockets:
         self._keeper: Doorkeeper | None = None
         self.gate = Gate(settings.keys) if settings.keys is not None else None
         self._reported = _Counts()
+        self._sender = OWNER  # the last one without a key
         self._context = zmq.Context()
         try:
             if self.gate is not None:
@@ -122,7 +123,9 @@ class ServerSockets:
         """Who sent a request; None if the key was removed from the folder since it connected."""
         connection = self.door.hear(frame)
         if self.gate is None:
-            return Sender(identity, "", Role.ADMIN)
+            if self._sender.peer != identity:
+                self._sender = Sender(identity, "", Role.ADMIN)
+            return self._sender
         user = str(frame.get("User-Id"))
         if connection is not None:
             connection.user = user

@@ -60,8 +60,24 @@ class Call:
                 self._open.append((kind, place))
             else:
                 self._put(kind, place, value)
+        self._numbers = self._open_numbers()
+
+    def _open_numbers(self) -> slice | None:
+        """The cells that each call fills, if it passes nothing but whole numbers side by side."""
+        kinds, places = [kind for kind, _ in self._open], [place for _, place in self._open]
+        if not places or set(kinds) != {WHOLE} or places != [*range(places[0], places[0] + len(places))]:
+            return None
+        return slice(places[0], places[0] + len(places))
 
     def __call__(self, *others: Any) -> None:
+        if self._numbers is not None:  # a quarter of the time of the loop below; a step has two
+            self._whole[self._numbers] = [*others]
+        elif self._open or others:
+            self._fill(others)
+        self._run(self._address)
+
+    def _fill(self, others: tuple[Any, ...]) -> None:
+        """Put what a call passes into its cells. Raises TypeError, ValueError."""
         whole = self._whole
         for (kind, place), value in zip(self._open, others, strict=True):
             if kind == VECTOR and value.dtype is _F8 and value.ndim == 1 and value.flags.carray:
@@ -70,7 +86,6 @@ class Call:
                 whole[place] = value
             else:
                 self._put(kind, place, value)
-        self._run(self._address)
 
     def over(self, many: int, moved: Mapping[int, int], skipped: np.ndarray) -> Call:
         """Make this call run the entry `many` times, and advance some arguments by a number of bytes each time.
