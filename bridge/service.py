@@ -204,14 +204,12 @@ class Service:
 
     def advance(self, steps: int) -> None:
         """Step in bounded portions, so that a stop request is seen. Raises SimulationError, Refusal."""
-        if self._switchable:  # most models have none, and each call counts in a step
-            self._switches.begin()
+        self._switches.begin()
         try:
             done = self.stepper.advance(steps, lambda: self.stopping)
         finally:
             self.fresh, self._sampled = True, False
-            if self._switchable:
-                loops_in(self.events, self._switches.switched())
+            loops_in(self.events, self._switches.switched())
         if done < steps:
             raise Refusal(Code.STOPPING, f"the engine was asked to stop after {done} of {steps} steps.")
 
