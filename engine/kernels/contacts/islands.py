@@ -161,8 +161,8 @@ def is_first(work, i):
 
 
 @kernel
-def _spin(work, row):
-    """Angular velocity of a link, inertial axes; it moves."""
+def spin(work, row):
+    """Angular velocity of a link, inertial axes."""
     return rot(load9(work.pose[row], 0), load3(work.rows[row], W_V))
 
 
@@ -187,7 +187,7 @@ def note_motion(plant, work, count, time):
         if met[t.ME_BEGAN] == 0.0:
             _note_once(work, met, pair, row_a, row_b, time)
         if blocks_of(plant, int(work.contacts.listed[i, t.LI_PAIR])) > 1:
-            store3(met, t.ME_SPIN, sub(_spin(work, row_b), _spin(work, row_a)))
+            store3(met, t.ME_SPIN, sub(spin(work, row_b), spin(work, row_a)))
 
 
 @kernel

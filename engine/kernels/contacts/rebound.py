@@ -10,6 +10,7 @@ friction of an island is positive, its forces become
 
 with the largest s for which it is not: along the line it is a quadratic in s. f₀ and f₁ are in the cones of Coulomb's
 law, which are convex, and so is f. The W of that work is the one where and when the forces act, on the way of a step.
+`account.py` finds out how far this prediction is from the work that rk4 adds to the energy.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from limberjack.engine.kernels.contacts.solution import start_speeds
 from limberjack.engine.tables import contacts as t
 
 #: gains below this share of the work that is done are rounding
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
 
 
 @kernel
@@ -84,22 +85,60 @@ def _is_compliant(plant, work, i):
 
 
 @kernel
-def _work_of(plant, work, n):
-    """f·(u₋ + u) of n blocks, as far as restitution has to make up for it, and the size of its parts.
+def _work_of_row(plant, work, row):
+    """f (u₋ + u) of a row, as far as restitution has to make up for it; all of it; the size of its parts.
 
     Compliant normal forces keep account of their work, and what pushes shapes apart may add its own.
     """
+    i, c = row // 3, row % 3
+    active = work.contacts.active[i]
+    f, both = active[t.AC_FORCE + c], _both(work, row)
+    done, counted, size = f * both, f * both, abs(f) * (abs(both) + abs(work.contacts.right[row]))
+    if c == 0 and active[t.AC_TURNS] == 0.0:
+        if _is_compliant(plant, work, i):
+            return 0.0, done, 0.0
+        counted -= 2.0 * f * max(0.0, active[t.AC_CALM])
+    return counted, done, size
+
+
+@kernel
+def _work_of(plant, work, n):
+    """f·(u₋ + u) of n blocks, as far as restitution has to make up for it, and the size of its parts."""
     total, size = 0.0, 0.0
     for row in range(3 * n):
-        i, c = row // 3, row % 3
-        active = work.contacts.active[i]
-        normal = c == 0 and active[t.AC_TURNS] == 0.0
-        if not (normal and _is_compliant(plant, work, i)):
-            f, both = active[t.AC_FORCE + c], _both(work, row)
-            if normal:
-                both -= 2.0 * max(0.0, active[t.AC_CALM])
-            total, size = total + f * both, size + abs(f) * (abs(both) + abs(work.contacts.right[row]))
+        counted, _, part = _work_of_row(plant, work, row)
+        total, size = total + counted, size + part
     return total, size
+
+
+@kernel
+def _expect(plant, work, n):
+    """Open an account for each touch of n blocks: the work that its forces are to do, and what of it does not count."""
+    first = row = whole(work.contacts.opened[0])
+    for i in range(n):
+        active = work.contacts.active[i]
+        if active[t.AC_TURNS] == 0.0:
+            account = work.contacts.account[row]
+            account[t.WK_TOUCH], account[t.WK_PAIR], account[t.WK_ISLAND] = active[t.AC_TOUCH], active[t.AC_PAIR], first
+            account[t.WK_SIZE], account[t.WK_EXPECTED], account[t.WK_DONE] = 0.0, 0.0, 0.0
+            row += 1
+        account = work.contacts.account[row - 1]
+        for c in range(3):
+            counted, done, size = _work_of_row(plant, work, 3 * i + c)
+            account[t.WK_SIZE] += size
+            account[t.WK_EXPECTED] += counted
+            account[t.WK_DONE] += counted - done
+    work.contacts.opened[0] = row
+
+
+@kernel
+def _missed(work, n):
+    """By how much more than predicted the forces of n blocks did when the step was last solved."""
+    missed = 0.0
+    for i in range(n):
+        active = work.contacts.active[i]
+        missed += (1.0 - active[t.AC_TURNS]) * work.contacts.missed[int(active[t.AC_TOUCH])]
+    return missed
 
 
 @kernel
@@ -154,14 +193,17 @@ def lively(plant, work, n, h, share, looped, most):
     if not (most > 0.0 or _rebounds(work, n)):
         return 0.0
     _look_where_forces_act(plant, work, n, h, share, looped)
+    missed = _missed(work, n)
     done, size = _work_of(plant, work, n)
+    done += missed
     if most > 0.0:
         _enliven(work, n, 0.5)
-        middle = _work_of(plant, work, n)[0]
+        middle = _work_of(plant, work, n)[0] + missed
         _enliven(work, n, 2.0 * _share(done, middle, most) - 1.0)
         start_speeds(work, n)
-        return 0.0
-    if not done > _ROUNDING * size:
-        return 0.0
-    _calm(work, n)
-    return done
+    elif done > ROUNDING * size:
+        _calm(work, n)
+        return done
+    if share < 1.0:
+        _expect(plant, work, n)
+    return 0.0

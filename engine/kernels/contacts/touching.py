@@ -59,8 +59,7 @@ _JOLT = 0.1
 
 
 @kernel
-def copy_touches(source, target):
-    """Copy the state of all touches."""
+def _copy_touches(source, target):
     for i in range(source.shape[0]):
         for c in range(t.TOUCH):
             target[i, c] = source[i, c]
@@ -69,7 +68,19 @@ def copy_touches(source, target):
 @kernel
 def take_touches(ints, work, state):
     """Copy the touches from the State to work.contacts.touch."""
-    copy_touches(matrix_view(state, touch_place(ints), ints[t.C_TOUCHES], t.TOUCH), work.contacts.touch)
+    _copy_touches(matrix_view(state, touch_place(ints), ints[t.C_TOUCHES], t.TOUCH), work.contacts.touch)
+
+
+@kernel
+def save_touches(ints, work, state):
+    """Copy the touches from the State, at the start of a step whose parts change them, to work.contacts.before."""
+    _copy_touches(matrix_view(state, touch_place(ints), ints[t.C_TOUCHES], t.TOUCH), work.contacts.before)
+
+
+@kernel
+def restore_touches(ints, work, state):
+    """Copy those back."""
+    _copy_touches(work.contacts.before, matrix_view(state, touch_place(ints), ints[t.C_TOUCHES], t.TOUCH))
 
 
 @kernel
@@ -303,6 +314,7 @@ def islands_routine(ints, floats, vector, count, q, h, share):
 @routine(FLOATS, FLOATS, REAL, REAL, WHOLE, returns=WHOLE)
 def touch_routine(ints, floats, vector, q, v, h, share, tries):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
+    work.contacts.opened[0] = 0.0
     find_touches(plant, work, h, share * h, False)
     note_start(plant, work)
     _predict(plant, work, q, v, h, share)

@@ -21,13 +21,15 @@ from __future__ import annotations
 from limberjack.engine.algebra.array_views import vector_view
 from limberjack.engine.compile.compiled import FLAG, FLOATS, INTS, REAL, VECTORS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel, routine
+from limberjack.engine.kernels.contacts.account import MOST_SOLUTIONS, add_work_routine, added_energy, forget_missed
 from limberjack.engine.kernels.contacts.meeting import wake_pairs
 from limberjack.engine.kernels.contacts.touching import (
     AGAIN,
     MOST_TRIES,
-    copy_touches,
     hold_touches,
     keep_touches,
+    restore_touches,
+    save_touches,
     take_touches,
     touch,
     wake_all,
@@ -228,6 +230,8 @@ def _integrate(plant, work, q, v, command, left, h, integrator, touching):
                     straight_routine(ints, floats, vector, q, v, work.vstage[_A])
         if touching and staged and touches > 0:
             ints, floats, vector = vectors(plant, work)
+            if work.contacts.opened[0] > 0.0:
+                add_work_routine(ints, floats, vector, (1.0 if stage == 0 or stage == 3 else 2.0) / 6.0)
             from_start_routine(ints, floats, vector, work.qstage[_SIGMA], vs, work.vstage[_A + stage])
         if looped and staged and stage == 0:
             near = is_near(plant, work)
@@ -250,37 +254,39 @@ def _copy(source, target):
         target[i] = source[i]
 
 
-@routine(FLOATS, FLOATS, FLOATS, REAL, REAL, WHOLE, returns=WHOLE)
-def touching_routine(ints, floats, vector, q, v, command, left, h, integrator):
+@routine(FLOATS, FLOATS, FLOATS, FLOATS, REAL, REAL, WHOLE, returns=WHOLE)
+def touching_routine(ints, floats, vector, state, q, v, command, left, h, integrator):
     """`_integrate` of a model with contacts; not inlined, since its code would slow down the steps of all other models.
 
-    An impact changes the rates of hinges within the step, so that Coulomb friction on them is far from its tangent at
-    the start. implicit: a step is solved again, with dampers that have the force of friction at the rates at which the
-    last solution ends, until that is so.
+    A step is solved again, from the touches of the State, if its end shows that it began with something else:
+    implicit: an impact changes the rates of hinges, so that Coulomb friction on them is far from its tangent at the
+    start. Dampers take its place, with the force of friction at the rates at which the last solution ends.
+    rk4: the forces of an impact added energy (`contacts/account.py`).
     """
     plant, work = plant_view(ints, floats), work_view(ints, vector)
-    touches = 0
-    if integrator == IMPLICIT:
-        copy_touches(work.contacts.touch, work.contacts.before)
+    touches, solutions, implicit = 0, 0, integrator == IMPLICIT
+    if implicit:
         _copy(v, work.vstage[_AHEAD])
-    for _ in range(MOST_PASSES):
+    for solutions in range(1, MOST_PASSES + 1):
         touches = _integrate(plant, work, q, v, command, left, h, integrator, True)
-        if integrator != IMPLICIT or touches > 0:
+        if touches > 0 or (implicit and friction_holds(plant, v, work.vstage[_AHEAD], work.vstage[_V])):
             break
-        if friction_holds(plant, v, work.vstage[_AHEAD], work.vstage[_V]):
+        if not implicit and (solutions == MOST_SOLUTIONS or not added_energy(work)):
             break
-        copy_touches(work.contacts.before, work.contacts.touch)
+        take_touches(ints, work, state)
         wake_all(work)
+    if solutions > 1 and not implicit:
+        forget_missed(work)
     return touches
 
 
 @kernel
-def _part(plant, work, q, v, command, left, h, integrator):
+def _part(plant, work, state, q, v, command, left, h, integrator):
     """One part of a step, its loops closed again; returns (status, index: velocity, coordinate, loop or number of
     touches)."""
     if plant.contacts.pair_int.shape[0] > 0:
         ints, floats, vector = vectors(plant, work)
-        touches = touching_routine(ints, floats, vector, q, v, command, left, h, integrator)
+        touches = touching_routine(ints, floats, vector, state, q, v, command, left, h, integrator)
     else:
         touches = _integrate(plant, work, q, v, command, left, h, integrator, False)
     if touches > 0:
@@ -323,6 +329,9 @@ def step(plant, work, state, q, v, command, dt, integrator, substeps, ahead):
     if keep:
         _copy(q, work.qstage[_QSTART])
         _copy(v, work.vstage[_VSTART])
+    ints, touching = vectors(plant, work)[0], plant.contacts.pair_int.shape[0] > 0
+    if touching and substeps > 1:
+        save_touches(ints, work, state)
     driven = work.loops.drive.shape[0] > 0
     if driven:
         take_commands(plant, work, command)
@@ -333,12 +342,16 @@ def step(plant, work, state, q, v, command, dt, integrator, substeps, ahead):
         begin_drives(plant, work, q, v, left)
     for i in range(substeps):
         start_motors(plant, work, q, v, command, h)
-        status, index = _part(plant, work, q, v, command, left - i * h, h, integrator)
+        status, index = _part(plant, work, state, q, v, command, left - i * h, h, integrator)
         if status != OK:
             if keep:
                 _copy(work.qstage[_QSTART], q)
                 _copy(work.vstage[_VSTART], v)
+            if touching and substeps > 1:
+                restore_touches(ints, work, state)
             return status, index
+        if touching:
+            keep_touches(plant, ints, work, state)
         if plant.drives.motor.shape[0] > 0:
             _acting_rates(plant, work, q, v, h, integrator)
             finish_motors(plant, work, work.vstage[_V], work.vstage[_A], h)
@@ -368,6 +381,7 @@ def advance_entry(ints, floats, work, state, dt, integrator, substeps, steps, ah
     take_state(ints, plant, scratch, state)
     take_motors(plant, scratch, drives)
     take_touches(ints, scratch, state)
+    forget_missed(scratch)
     wake_pairs(plant, scratch)
     take_samples(ints, plant, scratch, state, readings, 0, dt)
     for i in range(steps):
@@ -378,8 +392,6 @@ def advance_entry(ints, floats, work, state, dt, integrator, substeps, steps, ah
             report[0], report[1] = status, index
             return
         keep_switches(ints, scratch, state)
-        if plant.contacts.pair_int.shape[0] > 0:
-            keep_touches(plant, ints, scratch, state)
         keep_motors(plant, scratch, drives)
         finish_valves(plant, drives, command, number, dt)
         take_samples(ints, plant, scratch, state, readings, number + 1, dt)
