@@ -193,17 +193,17 @@ def lively(plant, work, n, h, share, looped, most):
     if not (most > 0.0 or _rebounds(work, n)):
         return 0.0
     _look_where_forces_act(plant, work, n, h, share, looped)
-    missed = _missed(work, n)
+    missed, s = _missed(work, n), 1.0
     done, size = _work_of(plant, work, n)
     done += missed
     if most > 0.0:
         _enliven(work, n, 0.5)
-        middle = _work_of(plant, work, n)[0] + missed
-        _enliven(work, n, 2.0 * _share(done, middle, most) - 1.0)
+        s = _share(done, _work_of(plant, work, n)[0] + missed, most)
+        _enliven(work, n, 2.0 * s - 1.0)
         start_speeds(work, n)
     elif done > ROUNDING * size:
         _calm(work, n)
         return done
-    if share < 1.0:
+    if share < 1.0 and s > 0.0:  # without restitution there is none to take back
         _expect(plant, work, n)
     return 0.0
