@@ -157,12 +157,18 @@ AW_LIVE = 2  # 0: its rows of touch have neither force nor law
 AW_KEPT = 3  # 0: and so are those of the State
 AW_GAP = 4  # of a pair out of reach: lower bound of the distance, m
 
-# work.contacts.account (touches, 6): touches of islands with restitution, those of an island behind each other; what
-# their forces do over the step, as mean of f·(u₋ + u), W. work.contacts.opened (1,): how many there are
-ACCOUNT = 6
+# work.contacts.account (2 touches, 7): what forces do over the step, as mean of f·(u₋ + u), W: those of touches of
+# islands with restitution, an island behind the other, and normal forces of compliant touches beyond what these may
+# return. work.contacts.opened (1,): how many there are
+ACCOUNT = 7
 WK_TOUCH, WK_PAIR, WK_ISLAND = range(3)  # WK_ISLAND: row of the first one of its island
-WK_SIZE = 3  # sum of the sizes of its parts
-WK_EXPECTED, WK_DONE = 4, 5  # as predicted, and as the stages of rk4 add up
+WK_OWN = 3  # 1: of one compliant touch
+WK_SIZE = 4  # sum of the sizes of its parts
+WK_EXPECTED, WK_DONE = 5, 6  # as predicted, and as the stages of rk4 add up
+
+# work.contacts.missed (touches, 2): work that predictions missed when the step was last solved, as in account
+MISSED = 2
+MI_ISLAND, MI_OWN = range(MISSED)
 
 # work.contacts.listed (touches, 4): touches that are solved for; those of an island are a chain
 LISTED = 4
@@ -232,9 +238,9 @@ CONTACTS = Family(
     work=(
         Table("touch", "touches", TOUCH),
         Table("touch_before", "touches", TOUCH, field="before"),  # of the State at the start of a step of several parts
-        Table("account", "touches", ACCOUNT),
+        Table("account", "2 * touches", ACCOUNT),
         Table("opened", "1 * (pairs > 0)"),
-        Table("missed", "touches"),  # work that predictions missed when the step was last solved, as in account
+        Table("missed", "touches", MISSED),
         Table("met", "touches", MET),
         Table("awake", "pairs", AWAKE),
         Table("placed", "colliders", PLACED),

@@ -120,7 +120,7 @@ def _expect(plant, work, n):
         if active[t.AC_TURNS] == 0.0:
             account = work.contacts.account[row]
             account[t.WK_TOUCH], account[t.WK_PAIR], account[t.WK_ISLAND] = active[t.AC_TOUCH], active[t.AC_PAIR], first
-            account[t.WK_SIZE], account[t.WK_EXPECTED], account[t.WK_DONE] = 0.0, 0.0, 0.0
+            account[t.WK_OWN], account[t.WK_SIZE], account[t.WK_EXPECTED], account[t.WK_DONE] = 0.0, 0.0, 0.0, 0.0
             row += 1
         account = work.contacts.account[row - 1]
         for c in range(3):
@@ -137,7 +137,7 @@ def _missed(work, n):
     missed = 0.0
     for i in range(n):
         active = work.contacts.active[i]
-        missed += (1.0 - active[t.AC_TURNS]) * work.contacts.missed[int(active[t.AC_TOUCH])]
+        missed += (1.0 - active[t.AC_TURNS]) * work.contacts.missed[int(active[t.AC_TOUCH]), t.MI_ISLAND]
     return missed
 
 

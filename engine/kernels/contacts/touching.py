@@ -22,6 +22,7 @@ from limberjack.engine.algebra.array_views import matrix_view, vector_view
 from limberjack.engine.algebra.spatial import ZERO, add_scaled, dot, load3, scale, store3
 from limberjack.engine.compile.compiled import FLOATS, REAL, VECTORS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel, routine
+from limberjack.engine.kernels.contacts.account import NO_WORK, forget_missed, open_own
 from limberjack.engine.kernels.contacts.answers import find_answers, place_of, prepare_loops
 from limberjack.engine.kernels.contacts.broad_phase import size_of, velocity_at
 from limberjack.engine.kernels.contacts.islands import (
@@ -33,7 +34,7 @@ from limberjack.engine.kernels.contacts.islands import (
     take_island,
 )
 from limberjack.engine.kernels.contacts.laws import SOFT, STILL, depth_at, law_force, stiffness, stored
-from limberjack.engine.kernels.contacts.meeting import carry_on, find_touches, has_jumped, note_start
+from limberjack.engine.kernels.contacts.meeting import carry_on, find_touches, has_jumped, note_start, wake_pairs
 from limberjack.engine.kernels.contacts.polish import law_of
 from limberjack.engine.kernels.contacts.push_out import PUSH, hold, push_out, unbound
 from limberjack.engine.kernels.contacts.rebound import lively, rebound_speed
@@ -48,9 +49,6 @@ from limberjack.engine.tables.plant import C_Q, C_V, Q_PASS, S_Q, V_PASS, plant_
 AGAIN, MOST_TRIES = -1, 2
 # rows of work.vstage and work.qstage; accelerations of a step's start
 _A, _NEXT, _MEAN, _THERE = 0, V_PASS, V_PASS + 1, Q_PASS
-#: work over stiffness of at most so much is none: a force that returns what rounding left of it would get ever smaller,
-#: until numbers end, m^(p + 1)
-_NO_WORK = 1e-40
 #: smaller errors of a predicted gap are rounding, m: forces of what rests would change with them
 _ROUNDED = 1e-10
 #: a normal force that is more than twice that of the step before, and would alone change the speed of its touch by so
@@ -69,6 +67,14 @@ def _copy_touches(source, target):
 def take_touches(ints, work, state):
     """Copy the touches from the State to work.contacts.touch."""
     _copy_touches(matrix_view(state, touch_place(ints), ints[t.C_TOUCHES], t.TOUCH), work.contacts.touch)
+
+
+@kernel
+def begin_touches(ints, plant, work, state):
+    """The same at the start of a call, of which nothing is known yet."""
+    take_touches(ints, work, state)
+    forget_missed(work)
+    wake_pairs(plant, work)
 
 
 @kernel
@@ -183,22 +189,25 @@ def _predict(plant, work, q, v, h, share):
 
 
 @kernel
-def _take_stored(work, active, law, h):
-    """How much work the normal force of a compliant touch may return: what it took up, or where that is not known, what
-    its law stores as deep as it is at the start of the step."""
+def _stored(work, active, law, h):
+    """Work that the normal force of a compliant touch may return, over half of the step: what it took up, or where that
+    is not known, what its law stores as deep as it is at the start of the step."""
     met, known = work.contacts.met[int(active[t.AC_TOUCH])], work.contacts.touch[int(active[t.AC_TOUCH])]
     held = known[t.TO_STORED]
     if held < 0.0:
         held = stored(law, -met[t.ME_START]) if met[t.ME_BEGAN] > 0.0 else 0.0
-    active[t.AC_STORED] = 2.0 * law[t.K_STIFFNESS] * held / h
+    return 2.0 * law[t.K_STIFFNESS] * held / h
 
 
 @kernel
-def _keep_stored(known, active, law, speed, h):
-    """Subtract the work that the normal force of a compliant touch did from the work that it stores."""
-    power = active[t.AC_STORED] - active[t.AC_FORCE] * (active[t.AC_CAME] + speed)
-    left = 0.5 * h * power / law[t.K_STIFFNESS]
-    known[t.TO_STORED] = left if left > _NO_WORK else 0.0
+def _keep_stored(plant, work, i, law, speed, h, share):
+    """Subtract the work that the normal force of the compliant block i did from the work that it stores."""
+    active = work.contacts.active[i]
+    held, both = _stored(work, active, law, h), active[t.AC_CAME] + speed
+    left = 0.5 * h * (held - active[t.AC_FORCE] * both) / law[t.K_STIFFNESS]
+    work.contacts.touch[int(active[t.AC_TOUCH]), t.TO_STORED] = left if left > NO_WORK else 0.0
+    if share < 1.0 and active[t.AC_FORCE] > 0.0:
+        open_own(plant, work, i, held, both, h)
 
 
 @kernel
@@ -229,7 +238,7 @@ def _prepare(plant, work, i, n, h, share):
         z = h * own * stiffness(law, max(0.0, -gap))
         full = z * z / (1.0 + z * z)
         active[t.AC_SHARE], active[t.AC_MOVE] = 1.0 - share + share * full, h * (share + (1.0 - share) * full)
-        _take_stored(work, active, law, h)
+        active[t.AC_STORED] = max(0.0, _stored(work, active, law, h) - work.contacts.missed[j, t.MI_OWN])
         return
     start = met[t.ME_START] if met[t.ME_BEGAN] > 0.0 else gap - h * free
     A = work.contacts.answer
@@ -278,7 +287,7 @@ def _keep(plant, work, i, h, share):
     known[t.TO_LAW] = active[t.AC_FORCE]
     if law[t.K_STIFFNESS] > 0.0:
         known[t.TO_LAW] = law_force(law, depth, speed)
-        _keep_stored(known, active, law, speed, h)
+        _keep_stored(plant, work, i, law, speed, h, share)
     acts = not active[t.AC_FORCE] <= 0.0  # one at NaN too, so that the step fails
     known[t.TO_GAP], known[t.TO_ACTS] = -depth, steps if acts else 0.0
     store3(known, t.TO_FORCE, _along(active) if acts else ZERO)

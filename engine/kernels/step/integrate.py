@@ -21,11 +21,11 @@ from __future__ import annotations
 from limberjack.engine.algebra.array_views import vector_view
 from limberjack.engine.compile.compiled import FLAG, FLOATS, INTS, REAL, VECTORS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel, routine
-from limberjack.engine.kernels.contacts.account import MOST_SOLUTIONS, add_work_routine, added_energy, forget_missed
-from limberjack.engine.kernels.contacts.meeting import wake_pairs
+from limberjack.engine.kernels.contacts.account import MOST_SOLUTIONS, add_work_routine, added_energy, close_accounts
 from limberjack.engine.kernels.contacts.touching import (
     AGAIN,
     MOST_TRIES,
+    begin_touches,
     hold_touches,
     keep_touches,
     restore_touches,
@@ -261,7 +261,7 @@ def touching_routine(ints, floats, vector, state, q, v, command, left, h, integr
     A step is solved again, from the touches of the State, if its end shows that it began with something else:
     implicit: an impact changes the rates of hinges, so that Coulomb friction on them is far from its tangent at the
     start. Dampers take its place, with the force of friction at the rates at which the last solution ends.
-    rk4: the forces of an impact added energy (`contacts/account.py`).
+    rk4: contact forces added energy (`contacts/account.py`).
     """
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     touches, solutions, implicit = 0, 0, integrator == IMPLICIT
@@ -275,8 +275,8 @@ def touching_routine(ints, floats, vector, state, q, v, command, left, h, integr
             break
         take_touches(ints, work, state)
         wake_all(work)
-    if solutions > 1 and not implicit:
-        forget_missed(work)
+    if not implicit:
+        close_accounts(plant, work, h, solutions > 1)
     return touches
 
 
@@ -380,9 +380,7 @@ def advance_entry(ints, floats, work, state, dt, integrator, substeps, steps, ah
     readings, drives = device_states(ints, state)
     take_state(ints, plant, scratch, state)
     take_motors(plant, scratch, drives)
-    take_touches(ints, scratch, state)
-    forget_missed(scratch)
-    wake_pairs(plant, scratch)
+    begin_touches(ints, plant, scratch, state)
     take_samples(ints, plant, scratch, state, readings, 0, dt)
     for i in range(steps):
         number = int(state[S_STEPS])
