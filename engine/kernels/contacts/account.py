@@ -19,17 +19,29 @@ from limberjack.engine.compile.compiled import REAL
 from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.contacts.broad_phase import velocity_at
 from limberjack.engine.kernels.contacts.islands import spin
-from limberjack.engine.kernels.contacts.rebound import ROUNDING
 from limberjack.engine.tables import contacts as t
 from limberjack.engine.tables.plant import plant_view, work_view
 
 #: how often a step is solved at most
 MOST_SOLUTIONS = 4
+#: gains below this share of the work that is done are rounding
+ROUNDING = 1e-9
 #: angle of a step, rad, below which shapes hardly turn
 _STRAIGHT = 1e-4
 #: work over stiffness of at most so much is none: a force that returns what rounding left of it would get ever smaller,
 #: until numbers end, m^(p + 1)
-NO_WORK = 1e-40
+_NO_WORK = 1e-40
+
+
+@kernel
+def open_account(work, i, island, own):
+    """Open an account of block i with nothing in it: the last row of work.contacts.account. island, own: its columns"""
+    active, row = work.contacts.active[i], whole(work.contacts.opened[0])
+    account = work.contacts.account[row]
+    account[t.WK_TOUCH], account[t.WK_PAIR] = active[t.AC_TOUCH], active[t.AC_PAIR]
+    account[t.WK_ISLAND], account[t.WK_OWN] = island, own
+    account[t.WK_SIZE], account[t.WK_EXPECTED], account[t.WK_DONE] = 0.0, 0.0, 0.0
+    work.contacts.opened[0] = row + 1
 
 
 @kernel
@@ -41,11 +53,10 @@ def open_own(plant, work, i, stored, both, h):
     active, row = work.contacts.active[i], whole(work.contacts.opened[0])
     pair, placed = plant.contacts.pair_int[int(active[t.AC_PAIR])], work.contacts.placed
     if (placed[pair[t.PA_A], t.PC_W] + placed[pair[t.PA_B], t.PC_W]) * h > _STRAIGHT:
+        open_account(work, i, row, 1.0)
         account, f = work.contacts.account[row], active[t.AC_FORCE]
-        account[t.WK_TOUCH], account[t.WK_PAIR], account[t.WK_ISLAND] = active[t.AC_TOUCH], active[t.AC_PAIR], row
-        account[t.WK_OWN], account[t.WK_SIZE] = 1.0, f * (abs(both) + abs(active[t.AC_CAME]))
+        account[t.WK_SIZE] = f * (abs(both) + abs(active[t.AC_CAME]))
         account[t.WK_EXPECTED], account[t.WK_DONE] = f * both - stored, -stored
-        work.contacts.opened[0] = row + 1
 
 
 @kernel
@@ -100,13 +111,20 @@ def forget_missed(work):
 
 
 @kernel
+def work_left(rate, h, stiffness):
+    """What a compliant touch stores of the work ½ h rate, over its stiffness; 0 where that is only rounding."""
+    left = 0.5 * h * rate / stiffness
+    return left if left > _NO_WORK else 0.0
+
+
+@kernel
 def close_accounts(plant, work, h, again):
     """At the end of a step: compliant touches store what their accounts leave. again : the step was solved again"""
     for row in range(whole(work.contacts.opened[0])):
         account = work.contacts.account[row]
         if account[t.WK_OWN] > 0.0:
             law = plant.contacts.contact[plant.contacts.pair_int[int(account[t.WK_PAIR]), t.PA_CONTACT]]
-            left = -0.5 * h * account[t.WK_DONE] / law[t.K_STIFFNESS]
-            work.contacts.touch[int(account[t.WK_TOUCH]), t.TO_STORED] = left if left > NO_WORK else 0.0
+            left = work_left(-account[t.WK_DONE], h, law[t.K_STIFFNESS])
+            work.contacts.touch[int(account[t.WK_TOUCH]), t.TO_STORED] = left
     if again:
         forget_missed(work)

@@ -20,13 +20,11 @@ import math
 from limberjack.engine.algebra.spatial import dot, load3
 from limberjack.engine.algebra.whole_numbers import whole
 from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.kernels.contacts.account import ROUNDING, open_account
 from limberjack.engine.kernels.contacts.answers import find_answers_at
 from limberjack.engine.kernels.contacts.polish import law_of
 from limberjack.engine.kernels.contacts.solution import start_speeds
 from limberjack.engine.tables import contacts as t
-
-#: gains below this share of the work that is done are rounding
-ROUNDING = 1e-9
 
 
 @kernel
@@ -114,21 +112,16 @@ def _work_of(plant, work, n):
 @kernel
 def _expect(plant, work, n):
     """Open an account for each touch of n blocks: the work that its forces are to do, and what of it does not count."""
-    first = row = whole(work.contacts.opened[0])
+    first = work.contacts.opened[0]
     for i in range(n):
-        active = work.contacts.active[i]
-        if active[t.AC_TURNS] == 0.0:
-            account = work.contacts.account[row]
-            account[t.WK_TOUCH], account[t.WK_PAIR], account[t.WK_ISLAND] = active[t.AC_TOUCH], active[t.AC_PAIR], first
-            account[t.WK_OWN], account[t.WK_SIZE], account[t.WK_EXPECTED], account[t.WK_DONE] = 0.0, 0.0, 0.0, 0.0
-            row += 1
-        account = work.contacts.account[row - 1]
+        if work.contacts.active[i, t.AC_TURNS] == 0.0:
+            open_account(work, i, first, 0.0)
+        account = work.contacts.account[whole(work.contacts.opened[0]) - 1]
         for c in range(3):
             counted, done, size = _work_of_row(plant, work, 3 * i + c)
             account[t.WK_SIZE] += size
             account[t.WK_EXPECTED] += counted
             account[t.WK_DONE] += counted - done
-    work.contacts.opened[0] = row
 
 
 @kernel

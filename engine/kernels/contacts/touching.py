@@ -9,6 +9,8 @@
 4. what these velocities answer to forces: h W at q' (`answers.py`)
 5. forces by which laws hold at the end of the step (`laws.py`, `solution.py`), a second time where shapes overlap
    deeply (`push_out.py`), and once more where restitution would add energy (`rebound.py`)
+6. with rk4, accounts of the work that these forces are to do (`account.py`): if the stages then find that they added
+   energy, the step is solved again
 
 The forces then act on both links at one place of the inertial frame in every stage of the integrator
 (`forces/contact_forces.py`), so that they do no more to momentum than the integrator does.
@@ -22,7 +24,7 @@ from limberjack.engine.algebra.array_views import matrix_view, vector_view
 from limberjack.engine.algebra.spatial import ZERO, add_scaled, dot, load3, scale, store3
 from limberjack.engine.compile.compiled import FLOATS, REAL, VECTORS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel, routine
-from limberjack.engine.kernels.contacts.account import NO_WORK, forget_missed, open_own
+from limberjack.engine.kernels.contacts.account import forget_missed, open_own, work_left
 from limberjack.engine.kernels.contacts.answers import find_answers, place_of, prepare_loops
 from limberjack.engine.kernels.contacts.broad_phase import size_of, velocity_at
 from limberjack.engine.kernels.contacts.islands import (
@@ -204,8 +206,8 @@ def _keep_stored(plant, work, i, law, speed, h, share):
     """Subtract the work that the normal force of the compliant block i did from the work that it stores."""
     active = work.contacts.active[i]
     held, both = _stored(work, active, law, h), active[t.AC_CAME] + speed
-    left = 0.5 * h * (held - active[t.AC_FORCE] * both) / law[t.K_STIFFNESS]
-    work.contacts.touch[int(active[t.AC_TOUCH]), t.TO_STORED] = left if left > NO_WORK else 0.0
+    left = work_left(held - active[t.AC_FORCE] * both, h, law[t.K_STIFFNESS])
+    work.contacts.touch[int(active[t.AC_TOUCH]), t.TO_STORED] = left
     if share < 1.0 and active[t.AC_FORCE] > 0.0:
         open_own(plant, work, i, held, both, h)
 
