@@ -130,10 +130,9 @@ def _hinge_in(plant, work, k):
 
 
 @kernel
-def _ends(topo):
-    """Whether the body's motion is not needed: it belongs to a group, carries none of its bodies and is not its
-    first."""
-    return topo[t.GROUP] >= 0 and topo[t.MEMBER] > 0 and topo[t.LEAF] > 0 and topo[t.CARRIER] == 0
+def _is_bare(topo):
+    """Whether the body only moves with its group: it is not the group's first, and carries none outside of it."""
+    return topo[t.GROUP] >= 0 and topo[t.MEMBER] > 0 and topo[t.LEAF] > 0
 
 
 @kernel
@@ -148,8 +147,10 @@ def spread_change(plant, work, out):
             _clear_force(work.acc[k + 1])
     for g in range(plant.loops.group_int.shape[0]):
         _clear_group(plant, work, g, out)
+    last = 0  # the last body whose motion is needed
     for i in range(count):
         k = count - 1 - i
+        last = max(last, 0 if _is_bare(plant.topo[k]) else k)
         if plant.topo[k, t.GROUP] < 0:
             _hinge_in(plant, work, k)
         else:
@@ -158,6 +159,6 @@ def spread_change(plant, work, out):
                 _group_in(plant, work, plant.topo[k, t.GROUP])
     store3(work.rows[0], t.W_ALPHA, ZERO)
     store3(work.rows[0], t.W_ALPHA + 3, ZERO)
-    for k in range(count):
-        if not _ends(plant.topo[k]):
+    for k in range(last + 1):
+        if not (_is_bare(plant.topo[k]) and plant.topo[k, t.CARRIER] == 0):
             answer_body(plant, work, k, out, True)

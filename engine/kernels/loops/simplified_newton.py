@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 
+from limberjack.engine.algebra.spatial import cross, load3, store3
 from limberjack.engine.compile.compiled import FLAG, FLOATS
 from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.groups.elimination import solve_again
@@ -21,9 +22,11 @@ from limberjack.engine.kernels.groups.group_rows import fill_right
 from limberjack.engine.kernels.groups.impulses import spread_change
 from limberjack.engine.kernels.groups.loop_rows import measure_loop
 from limberjack.engine.kernels.nodes.dispatch import place_body
-from limberjack.engine.kernels.nodes.manifold import move
+from limberjack.engine.kernels.nodes.manifold import is_flat, move
 from limberjack.engine.kernels.nodes.tree import begin_sweep
 from limberjack.engine.tables import loops as lp
+from limberjack.engine.tables import plant as t
+from limberjack.engine.tables.hinge_types import FREE
 from limberjack.engine.tables.loops import group_view
 from limberjack.engine.tables.plant import V_CLOSE, plant_view, vectors, work_view
 
@@ -38,9 +41,45 @@ FAR, NEAR = 1e-3, 0.1
 
 
 @kernel
-def foresee(plant, work, v, h, out):
+def _turnings(plant, group, v, out):
+    """out[j] = c of a group's velocities: ω × v, linear, of its free hinges, else 0. Returns whether it has any."""
+    found = False
+    for i in range(group[lp.GI_DOFS]):
+        out[plant.loops.listed[group[lp.GI_DOF] + i]] = 0.0
+    for i in range(group[lp.GI_BODIES]):
+        topo = plant.topo[plant.loops.listed[group[lp.GI_BODY] + i]]
+        if topo[t.KIND] == FREE:
+            j = topo[t.VI]
+            store3(out, j + 3, cross(load3(v, j), load3(v, j + 3)))
+            found = True
+    return found
+
+
+@kernel
+def _add_turning(plant, group, parts, c, h, out):
+    """out += h (c - X c_R) of a group's dependent velocities."""
+    listed, at, n, pick = plant.loops.listed, group[lp.GI_DOF], group[lp.GI_DOFS], parts.pick
+    solved = n - int(parts.head[lp.GH_FREE])
+    for s in range(solved):
+        j = listed[at + int(pick[s])]
+        out[j] += h * c[j]
+    for r in range(n - solved):
+        given = c[listed[at + int(pick[solved + r])]]
+        if given != 0.0:
+            for s in range(solved):
+                d = int(pick[s])
+                out[listed[at + d]] -= h * given * parts.x[d, r]
+
+
+@kernel
+def foresee(plant, work, q, v, h, out):
     """out (nv,): v, and v - ½ h β for dependent velocities. From the position of the last accelerations, where v was
-    v(0) and is now v(0) + h dv/dt, a step h out stays on the loops to second order."""
+    v(0) and is now v(0) + h dv/dt, a step h out stays on the loops to second order.
+
+    Free hinges fly along fixed axes (`manifold.py`), along which they accelerate by dv/dt + c, c = ω × v. For these
+    accelerations dv/dt = X (dv/dt)_R + β has β + c - X c_R in the place of β.
+    """
+    c = work.vstage[V_CLOSE + 1]
     for j in range(v.shape[0]):
         out[j] = v[j]
     for g in range(plant.loops.group_int.shape[0]):
@@ -49,6 +88,8 @@ def foresee(plant, work, v, h, out):
         if parts.head[lp.GH_PIVOT] >= NEAR:
             for i in range(group[lp.GI_DOFS]):
                 out[plant.loops.listed[group[lp.GI_DOF] + i]] -= 0.5 * h * parts.bias[i]
+            if not is_flat(plant, q) and _turnings(plant, group, v, c):
+                _add_turning(plant, group, parts, c, -0.5 * h, out)
 
 
 @kernel

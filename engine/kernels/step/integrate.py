@@ -163,7 +163,7 @@ def _finish_euler(plant, work, q, v, h, straight):
         fly_straight(plant, q, v, a, h, new)
     if plant.loops.group_int.shape[0] > 0:
         way = work.vstage[V_CLOSE]
-        foresee(plant, work, new, h, way)
+        foresee(plant, work, q, new, h, way)
     move_to_end(plant, q, way, h, work.qstage[_QNEW], new)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,10 @@ import limberjack as lj
 from benchmarks.closed_chains.models import MECHANISMS, by_method
 from benchmarks.closed_chains.reference import Reference
 from benchmarks.states import States
-from tests.engine.motions import euler
+from limberjack.engine.kernels.loops import simplified_newton
+from limberjack.engine.tables.loops import GI_DOF, GI_DOFS
+from limberjack.engine.tables.plant import V_CLOSE
+from tests.engine.motions import along_start, euler, move
 
 KINDS = ("four-bar", "10 four-bars", "stewart free", "grasp")
 
@@ -78,3 +82,39 @@ def test_state_alone_decides():
         run.step()
         other.step()
         np.testing.assert_array_equal(other.state, run.state)
+
+
+def solved(plant, embedded: tuple, group: np.ndarray, _: None) -> SimpleNamespace:
+    """What the elimination leaves of a group: its velocities' rows of X and β, dependent ones first in `pick`."""
+    X, bias, independent = embedded
+    own = plant.sections["listed"].ravel()[group[GI_DOF] :][: group[GI_DOFS]]
+    free = [j for j in independent if j in own]
+    pick = [i for i, j in enumerate(own) if j not in free] + [list(own).index(j) for j in free]
+    columns = [independent.index(j) for j in free]
+    return SimpleNamespace(head=np.array([len(free), 1.0]), bias=bias[own], x=X[np.ix_(own, columns)], pick=pick)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_step_of_first_order_leaves_loops_open_by_third_order(kind, monkeypatch):
+    """Along the velocities that the kernel foresees, run as plain Python: also where a platform or an object is free,
+    whose velocities turn with its axes."""
+    for name in ("_turnings", "_add_turning", "load3", "store3"):
+        monkeypatch.setattr(simplified_newton, name, getattr(simplified_newton, name).py_func)
+    monkeypatch.setattr(simplified_newton, "cross", np.cross)
+    monkeypatch.setattr(simplified_newton, "is_flat", lambda plant, q: False)
+    system, reference, states = mechanism(kind)
+    dynamics = lj.Dynamics(system)
+    tables, out = dynamics.plant.sections, np.zeros(system.nv)
+    loops = SimpleNamespace(group_int=tables["group_int"], listed=tables["listed"].ravel())
+    plant = SimpleNamespace(topo=tables["topo"], dof=tables["dof"], loops=loops)
+    work = SimpleNamespace(loops=SimpleNamespace(group=None), vstage=np.zeros((V_CLOSE + 2, system.nv)))
+    for k in range(4):
+        q, v = states.q[k], states.v[k]
+        a = reference.forward(q, v, np.zeros(system.nv))
+        parts = partial(solved, dynamics.plant, dynamics.embedding(q, v))
+        monkeypatch.setattr(simplified_newton, "group_view", parts)
+        open_by = []
+        for h in (4e-3, 2e-3, 1e-3):
+            simplified_newton.foresee.py_func(plant, work, q, along_start(system, v, a, h), h, out)
+            open_by.append(np.abs(reference.residual(move(system, q, h * out))).max())
+        assert open_by[0] > 6.0 * open_by[1] > 36.0 * open_by[2]
