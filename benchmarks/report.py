@@ -24,8 +24,8 @@ def print_tables(result: BenchResult, console: Console) -> None:
         rows = [(model, timings) for model in result.models if (timings := model.of(operation))]
         if rows:
             console.print(_table(title, rows, result.peers))
-    if result.round_trip:
-        console.print(_round_trip_text(result.round_trip))
+    for trip in result.round_trips:
+        console.print(_round_trip_text(trip))
     for text in [*_notes(result), *result.remarks]:
         console.print(text, markup=False, highlight=False)
 
@@ -52,8 +52,9 @@ def ratio_text(ratio: Spread) -> str:
 
 
 def _round_trip_text(trip: dict[str, Any]) -> str:
+    where = "placed by the system" if trip["pinned_cpu"] is None else "all on one core"
     return (
-        f"lockstep round trip over ipc ({trip['model']}): {trip['round_trip_us']:.1f} µs; bare echo "
+        f"lockstep round trip over ipc ({trip['model']}, {where}): {trip['round_trip_us']:.1f} µs; bare echo "
         f"{trip['echo_us']:.1f} µs, step {trip['step_us']:.2f} µs; ratio to echo plus step {trip['ratio']:.2f}"
     )
 

@@ -29,7 +29,7 @@ class ModelResult:
 
 @dataclass
 class BenchResult:
-    """A run: models in order, peers that appeared, remarks on what was left out, the round trip if measured."""
+    """A run: models in order, peers that appeared, remarks on what was left out, the round trips if measured."""
 
     machine: dict[str, Any]
     commit: str | None
@@ -37,7 +37,7 @@ class BenchResult:
     repeats: int
     models: list[ModelResult] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
-    round_trip: dict[str, Any] | None = None
+    round_trips: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def peers(self) -> list[str]:
@@ -60,7 +60,7 @@ class BenchResult:
             models[model.name] = entry
         line: dict[str, Any] = {"commit": self.commit, "date": when, "machine": self.machine, "repeats": self.repeats}
         line |= {"models": models, "notes": sorted({f"{t.engine}: {t.note}" for m in self.models for t in m.timings})}
-        return line | ({"round_trip": self.round_trip} if self.round_trip else {})
+        return line | ({"round_trips": self.round_trips} if self.round_trips else {})
 
 
 def short(x: float) -> float:

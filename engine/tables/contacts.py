@@ -202,6 +202,7 @@ AC_PUSH = 31  # nearly rigid: speed at which a deep overlap would decay, until i
 AC_FIRST, AC_END = 32, 33  # blocks first … end - 1 may answer to this one; both ascend with the block
 AC_CALM = 34  # nearly rigid: AC_AIM without restitution
 AC_LIVELY = 35  # 3: the forces with the whole restitution, where that is too much
+AC_LIGHT = 38  # h / M: the answer of all bodies of the model as one mass; 0 of moments
 
 CONTACTS = Family(
     "contacts",

@@ -26,8 +26,8 @@ def test_quick_run_end_to_end(no_compiler: None, tmp_path: Path) -> None:
             timings = model.of(operation)
             assert [t.engine for t in timings] == ["Limberjack", "Pinocchio", "MuJoCo"]
             assert all(0.0 < t.us.least <= t.us.q1 <= t.us.median <= t.us.q3 for t in timings)
-    assert result.round_trip is not None
-    assert result.round_trip["round_trip_us"] > 0
+    assert [trip["pinned_cpu"] for trip in result.round_trips] == [result.core, None]
+    assert all(trip["round_trip_us"] > 0 for trip in result.round_trips)
     text = console.export_text()
     assert "called from Python" in text
     assert "lockstep round trip" in text

@@ -25,7 +25,11 @@ from limberjack.engine.tables import contacts as t
 
 #: of nearly rigid contacts: compliance as a share of the bodies' own, and number of steps in which a penetration decays
 SOFT, FADE = 1e-3, 20.0
-#: directions in which a body's response is below this share of that in others count as immovable
+#: responses below this share of that of the mass of all bodies do not make nearly rigid contacts any stiffer: a touch
+#: near the axis of a hinge would have to bear its torque with a force without bounds
+LEVER = 1e-3
+#: directions in which a body's response is below this share of that in others, or of that of the mass of all bodies,
+#: count as immovable: a touch on the axis of a hinge answers with what rounding leaves
 STILL = 1e-12
 #: friction below this is none: squares of less, and of what bounds it, leave the range of numbers, N or N·m
 NOTHING = 1e-60
@@ -124,14 +128,14 @@ def _held(a, b, c, x, y, s):
 
 
 @kernel
-def friction(a, b, c, x, y, most):
-    """f_t in the disc of radius `most` for velocities [x; y] without it, A = [[a, b], [b, c]].
+def friction(a, b, c, x, y, most, light):
+    """f_t in the disc of radius `most` for velocities [x; y] without it, A = [[a, b], [b, c]]; light: AC_LIGHT.
 
     Beyond the disc f_t = -(A + s)⁻¹ r with |f_t| = most; Newton's method in s for 1 / |f_t|, which is concave, begins
     at 0 and stays below (Moré and Sorensen 1983).
     """
     least = STILL * (a + c)  # a direction in which bodies cannot move, as in a plane mechanism, needs no force
-    if not least > 0.0:
+    if not a + c > STILL * light:
         return 0.0, 0.0
     a, c = a + least, c + least
     f, g = _held(a, b, c, x, y, 0.0)

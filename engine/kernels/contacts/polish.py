@@ -115,8 +115,9 @@ def _tangent_rows(work, i, normal, friction):
     active, at = work.contacts.active[i], 3 * i
     x, y = active[t.AC_FORCE + 1], active[t.AC_FORCE + 2]
     length = math.sqrt(x * x + y * y)
-    near = _PROXIMAL * (work.contacts.answer[at + 1, at + 1] + work.contacts.answer[at + 2, at + 2])
-    if near > 0.0 and length < _SLIDES * friction * work.contacts.active[normal, t.AC_FORCE]:
+    across = work.contacts.answer[at + 1, at + 1] + work.contacts.answer[at + 2, at + 2]
+    near = _PROXIMAL * across
+    if across > STILL * active[t.AC_LIGHT] and length < _SLIDES * friction * work.contacts.active[normal, t.AC_FORCE]:
         for c in range(1, 3):
             _answer_row(work, at + c, near, near * active[t.AC_FORCE + c])
         return

@@ -14,9 +14,14 @@ of m G, under which bodies rest. For these
 with L the size of the smaller shape, and S what keeps the speed, up to a, with which it comes out. R does no work, S
 adds no speed. The last term does ½ m V² at most on the way out of a shape, however deep, and wherever it is squeezed.
 The second lifts what presses on the touch, which is work against that; where R stops an impact, it is ½ m V² in a step.
+
+Near the axis of a hinge a touch feels a mass m above the mass M of all bodies, without bounds as it comes closer. There
+V is smaller by √(M / m), so that all these energies are those of M.
 """
 
 from __future__ import annotations
+
+import math
 
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.contacts.broad_phase import size_of
@@ -34,10 +39,19 @@ _ENDLESS = 1e300
 
 
 @kernel
-def hold(active, depth, h):
-    """Prepare a nearly rigid touch of a depth at the start of the step: a deep one only bears in the first solution."""
-    speed = depth / (FADE * h)
-    deep = speed > max(SHALLOW, SOFT * LOAD * h) and active[t.AC_SOFT] > 0.0
+def _mass_share(active, own):
+    """M / m, at most 1."""
+    return min(1.0, own / active[t.AC_LIGHT])
+
+
+@kernel
+def hold(active, own, depth, h):
+    """Prepare a nearly rigid touch of a depth at the start of the step: a deep one only bears in the first solution.
+
+    own : what it answers to its own force
+    """
+    speed, share = depth / (FADE * h), _mass_share(active, own)
+    deep = speed > max(SHALLOW * math.sqrt(share), SOFT * LOAD * h * share) and active[t.AC_SOFT] > 0.0
     active[t.AC_AIM], active[t.AC_PUSH] = (0.0, speed) if deep else (speed, 0.0)
 
 
@@ -45,17 +59,18 @@ def hold(active, depth, h):
 def unbound(active):
     """Prepare any block: it is not deep, and its force has no bound but those of its laws."""
     active[t.AC_MOST], active[t.AC_PUSH] = _ENDLESS, 0.0
-    active[t.AC_AIM], active[t.AC_CALM] = 0.0, 0.0
+    active[t.AC_AIM], active[t.AC_CALM], active[t.AC_LIGHT] = 0.0, 0.0, 0.0
 
 
 @kernel
 def _let_push(plant, work, i, h):
     active, own = work.contacts.active[i], work.contacts.answer[3 * i, 3 * i]
-    size, slower = size_of(plant, plant.contacts.pair_int[int(active[t.AC_PAIR])]), PUSH / active[t.AC_PUSH]
-    aim, met = min(PUSH, active[t.AC_PUSH]), work.contacts.met[int(active[t.AC_TOUCH])]
+    push = PUSH * math.sqrt(_mass_share(active, own))
+    size, slower = size_of(plant, plant.contacts.pair_int[int(active[t.AC_PAIR])]), push / active[t.AC_PUSH]
+    aim, met = min(push, active[t.AC_PUSH]), work.contacts.met[int(active[t.AC_TOUCH])]
     lost = min(aim, active[t.AC_CAME]) - max(0.0, work.contacts.speed[3 * i]) if met[t.ME_BEGAN] > 0.0 else 0.0
     bears = active[t.AC_FORCE]
-    active[t.AC_MOST] = bears + min(bears, 0.5 * PUSH / own) + (max(0.0, lost) + 0.5 * h * PUSH * PUSH / size) / own
+    active[t.AC_MOST] = bears + min(bears, 0.5 * push / own) + (max(0.0, lost) + 0.5 * h * push * push / size) / own
     if slower < 1.0:
         active[t.AC_SOFT] *= slower
     active[t.AC_CALM] += aim

@@ -73,7 +73,7 @@ def _relax(plant, work, i, held):
     x, y = active[t.AC_FORCE + 1], active[t.AC_FORCE + 2]
     u = work.contacts.speed[at + 1] + A[at, at + 1] * d - a * x - b * y
     v = work.contacts.speed[at + 2] + A[at, at + 2] * d - b * x - c * y
-    g, h = friction(a, b, c, u, v, active[t.AC_BOUND])
+    g, h = friction(a, b, c, u, v, active[t.AC_BOUND], active[t.AC_LIGHT])
     active[t.AC_FORCE], active[t.AC_FORCE + 1], active[t.AC_FORCE + 2] = f, g, h
     if d != 0.0 or g != x or h != y:
         _spread(work, i, d, g - x, h - y)

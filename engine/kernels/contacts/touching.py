@@ -35,7 +35,7 @@ from limberjack.engine.kernels.contacts.islands import (
     note_motion,
     take_island,
 )
-from limberjack.engine.kernels.contacts.laws import SOFT, STILL, depth_at, law_force, stiffness, stored
+from limberjack.engine.kernels.contacts.laws import LEVER, SOFT, STILL, depth_at, law_force, stiffness, stored
 from limberjack.engine.kernels.contacts.meeting import carry_on, find_touches, has_jumped, note_start, wake_pairs
 from limberjack.engine.kernels.contacts.polish import law_of
 from limberjack.engine.kernels.contacts.push_out import PUSH, hold, push_out, unbound
@@ -45,7 +45,7 @@ from limberjack.engine.kernels.nodes.manifold import accelerate_along_start, mov
 from limberjack.engine.kernels.nodes.tree import sweep_poses, sweep_velocities
 from limberjack.engine.kernels.sweeps.forward_dynamics import settle_with
 from limberjack.engine.tables import contacts as t
-from limberjack.engine.tables.plant import C_Q, C_V, Q_PASS, S_Q, V_PASS, plant_view, touch_place, vectors, work_view
+from limberjack.engine.tables.plant import B_M, C_Q, C_V, Q_PASS, S_Q, V_PASS, plant_view, touch_place, vectors, work_view
 
 #: returned by `touch` if accelerations have to be computed again, and how often at most
 AGAIN, MOST_TRIES = -1, 2
@@ -225,8 +225,11 @@ def _missed(active, known, met, h):
 
 
 @kernel
-def _prepare(plant, work, i, n, h, share):
-    """Prepare the numbers that the laws of the forces in block i, one of n, need besides their velocity."""
+def _prepare(plant, work, i, n, h, share, light):
+    """Prepare the numbers that the laws of the forces in block i, one of n, need besides their velocity.
+
+    light : AC_LIGHT
+    """
     active = work.contacts.active[i]
     j = int(active[t.AC_TOUCH])
     unbound(active)
@@ -235,7 +238,7 @@ def _prepare(plant, work, i, n, h, share):
     law, met = plant.contacts.contact[law_of(plant, work, i)], work.contacts.met[j]
     gap, free, own = met[t.ME_GAP], active[t.AC_FREE], work.contacts.answer[3 * i, 3 * i]
     came = dot(load3(active, t.AC_BASIS), load3(met, t.ME_ONCE)) if met[t.ME_BEGAN] > 0.0 else free
-    active[t.AC_CAME] = came
+    active[t.AC_CAME], active[t.AC_LIGHT] = came, light
     if law[t.K_STIFFNESS] > 0.0:
         z = h * own * stiffness(law, max(0.0, -gap))
         full = z * z / (1.0 + z * z)
@@ -245,10 +248,11 @@ def _prepare(plant, work, i, n, h, share):
     start = met[t.ME_START] if met[t.ME_BEGAN] > 0.0 else gap - h * free
     A = work.contacts.answer
     across = A[3 * i + 1, 3 * i + 1] + A[3 * i + 2, 3 * i + 2]
-    active[t.AC_MOVE], active[t.AC_SOFT] = h * share, SOFT * own if own > STILL * across else 0.0
+    active[t.AC_MOVE] = h * share
+    active[t.AC_SOFT] = SOFT * max(own, LEVER * light) if own > STILL * max(across, light) else 0.0
     active[t.AC_AIM] = min(0.0, free - gap / (h * share))
     if start < 0.0:
-        hold(active, -start, h)
+        hold(active, own, -start, h)
     if share == 1.0:
         active[t.AC_AIM] += _missed(active, work.contacts.touch[j], met, h)
     active[t.AC_CALM], e = active[t.AC_AIM], law[t.K_RESTITUTION]
@@ -300,17 +304,26 @@ def _keep(plant, work, i, h, share):
         store3(known, t.TO_NORMAL, load3(active, t.AC_BASIS))
 
 
+@kernel
+def _whole_mass(plant):
+    mass = 0.0
+    for k in range(plant.body.shape[0]):
+        mass += plant.body[k, B_M]
+    return mass
+
+
 @routine(WHOLE, FLOATS, REAL, REAL)
 def islands_routine(ints, floats, vector, count, q, h, share):
     """Forces of the islands of `count` touches at the end q of a step, where P, D and G of the links are known."""
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     looped = work.loops.path.shape[0] > 0 and prepare_loops(plant, work, q)
+    light = h / _whole_mass(plant)
     for first in range(count):
         if is_first(work, first):
             n = take_island(plant, work, first)
             find_answers(plant, work, n, h, looped)
             for i in range(n):
-                _prepare(plant, work, i, n, h, share)
+                _prepare(plant, work, i, n, h, share, light)
             most = 0.0
             for _ in range(3):
                 solve_touches(plant, work, n)

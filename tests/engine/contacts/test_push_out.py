@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 
 import limberjack as lj
 from limberjack.engine.kernels.contacts.push_out import PUSH
+from limberjack.engine.tables.contacts import TO_FORCE
 from tests.engine.contacts.scenes import FLOOR, ball, box, free, scene, solid_box, sphere
 from tests.engine.contacts.test_height_fields import KINDS, ground, line
 from tests.validation.figures import figure
@@ -154,3 +155,38 @@ def test_worlds_and_snapshots_of_deep_overlaps_have_equal_bits(tmp_path, seed):
     simulation.restore(kept)
     simulation.step(60)
     assert np.array_equal(simulation.state, there)
+
+
+def overlapping_at_a_hinge(folder: Path, lever: float, friction: float, **options) -> lj.Simulation:
+    """A pendulum of 1 kg in space whose ball and one on the world overlap; the normal passes the axis at `lever`."""
+    axis = np.array([0.3, -0.5, 0.8]) / np.linalg.norm([0.3, -0.5, 0.8])
+    across = np.cross(axis, [1.0, 0.0, 0.0])
+    across /= np.linalg.norm(across)
+    hinge = f"{{name: swing, type: revolute, parent: world, axis: {axis.tolist()}, position: [0.7, 0.1, -0.4]}}"
+    body = f"{{name: b, mass: 1.0, com: [0.2, 0, 0], inertia: {{xx: 0.01, yy: 0.06, zz: 0.06}}, hinge: {hinge}}}"
+    theirs = np.array([0.7, 0.1, -0.4]) + 0.05 * across
+    shapes = [
+        f"{{body: world, name: a, type: sphere, radius: 0.1, position: {theirs.tolist()}}}",
+        f"{{body: b, name: b, type: sphere, radius: 0.1, position: {(lever * np.cross(axis, across)).tolist()}}}",
+    ]
+    system = scene(folder, [body], shapes, [f"{{name: c, first: a, second: b, friction: {friction}}}"], SPACE)
+    return lj.Simulation(system, **options)
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", "implicit"])
+@pytest.mark.parametrize("friction", [0.0, 0.5])
+def test_what_overlaps_near_the_axis_of_a_hinge_gains_next_to_nothing(tmp_path, friction, integrator):
+    """Up to 1e31 N before: a force through the axis moves nothing, and one beside it feels a mass without bounds."""
+    for lever in (0.0, 1e-15, 1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 1e-2, 5e-2):
+        simulation = overlapping_at_a_hinge(tmp_path, lever, friction, integrator=integrator)
+        most = gained(simulation, 1000)
+        figure("energy of what overlaps near an axis", most, unit="J", oracle="½ m V²", below=0.5 * PUSH**2)
+
+
+def test_a_hinge_turns_freely_where_shapes_overlap_on_its_axis(tmp_path):
+    """No force along the normal or across could stop it, nor shows in the sensors."""
+    simulation = overlapping_at_a_hinge(tmp_path, 0.0, 0.5)
+    simulation.v = [2.0]
+    simulation.step(1000)
+    figure("angle of a free hinge", simulation.q[0], 2.0, unit="rad", oracle="free motion", rtol=1e-12)
+    assert not simulation.part("touch")[TO_FORCE : TO_FORCE + 3].any()
