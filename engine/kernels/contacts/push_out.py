@@ -25,7 +25,7 @@ import math
 
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.contacts.broad_phase import size_of
-from limberjack.engine.kernels.contacts.laws import FADE, SOFT
+from limberjack.engine.kernels.contacts.laws import FADE, LEVER, SOFT
 from limberjack.engine.tables import contacts as t
 
 #: V: largest speed at which overlaps are pushed out, m/s
@@ -42,6 +42,13 @@ _ENDLESS = 1e300
 def _mass_share(active, own):
     """M / m, at most 1."""
     return min(1.0, own / active[t.AC_LIGHT])
+
+
+@kernel
+def limit(active, own, h):
+    """Bound the force of a touch near the axis of a hinge by M G: if it is deep, or would bear any torque."""
+    if own < active[t.AC_LIGHT] * (1.0 if active[t.AC_PUSH] > 0.0 else LEVER):
+        active[t.AC_MOST] = LOAD * h / active[t.AC_LIGHT]
 
 
 @kernel
@@ -70,7 +77,8 @@ def _let_push(plant, work, i, h):
     aim, met = min(push, active[t.AC_PUSH]), work.contacts.met[int(active[t.AC_TOUCH])]
     lost = min(aim, active[t.AC_CAME]) - max(0.0, work.contacts.speed[3 * i]) if met[t.ME_BEGAN] > 0.0 else 0.0
     bears = active[t.AC_FORCE]
-    active[t.AC_MOST] = bears + min(bears, 0.5 * push / own) + (max(0.0, lost) + 0.5 * h * push * push / size) / own
+    most = bears + min(bears, 0.5 * push / own) + (max(0.0, lost) + 0.5 * h * push * push / size) / own
+    active[t.AC_MOST] = min(active[t.AC_MOST], most)
     if slower < 1.0:
         active[t.AC_SOFT] *= slower
     active[t.AC_CALM] += aim

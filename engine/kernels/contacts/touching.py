@@ -38,14 +38,25 @@ from limberjack.engine.kernels.contacts.islands import (
 from limberjack.engine.kernels.contacts.laws import LEVER, SOFT, STILL, depth_at, law_force, stiffness, stored
 from limberjack.engine.kernels.contacts.meeting import carry_on, find_touches, has_jumped, note_start, wake_pairs
 from limberjack.engine.kernels.contacts.polish import law_of
-from limberjack.engine.kernels.contacts.push_out import PUSH, hold, push_out, unbound
+from limberjack.engine.kernels.contacts.push_out import PUSH, hold, limit, push_out, unbound
 from limberjack.engine.kernels.contacts.rebound import lively, rebound_speed
 from limberjack.engine.kernels.contacts.solution import solve_touches
 from limberjack.engine.kernels.nodes.manifold import accelerate_along_start, move_to_end
 from limberjack.engine.kernels.nodes.tree import sweep_poses, sweep_velocities
 from limberjack.engine.kernels.sweeps.forward_dynamics import settle_with
 from limberjack.engine.tables import contacts as t
-from limberjack.engine.tables.plant import B_M, C_Q, C_V, Q_PASS, S_Q, V_PASS, plant_view, touch_place, vectors, work_view
+from limberjack.engine.tables.plant import (
+    B_M,
+    C_Q,
+    C_V,
+    Q_PASS,
+    S_Q,
+    V_PASS,
+    plant_view,
+    touch_place,
+    vectors,
+    work_view,
+)
 
 #: returned by `touch` if accelerations have to be computed again, and how often at most
 AGAIN, MOST_TRIES = -1, 2
@@ -253,6 +264,7 @@ def _prepare(plant, work, i, n, h, share, light):
     active[t.AC_AIM] = min(0.0, free - gap / (h * share))
     if start < 0.0:
         hold(active, own, -start, h)
+    limit(active, own, h)
     if share == 1.0:
         active[t.AC_AIM] += _missed(active, work.contacts.touch[j], met, h)
     active[t.AC_CALM], e = active[t.AC_AIM], law[t.K_RESTITUTION]

@@ -135,8 +135,10 @@ def _given_moments(body: Any, axes: np.ndarray) -> np.ndarray:
 
 
 def _integrator(model: Any, mujoco: Any) -> str:
+    """The integrator that is stable where MuJoCo's is: its Euler treats the damping of joints implicitly."""
     name = mujoco.mjtIntegrator(int(model.opt.integrator)).name
-    return _INTEGRATORS.get(name, "implicit")
+    damped = np.any(model.dof_damping) and not int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_EULERDAMP)
+    return "implicit" if name == "mjINT_EULER" and damped else _INTEGRATORS.get(name, "implicit")
 
 
 def _bodies(model: Any, index: int, names: Names, place: Place) -> list[Body]:

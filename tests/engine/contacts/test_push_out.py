@@ -190,3 +190,25 @@ def test_a_hinge_turns_freely_where_shapes_overlap_on_its_axis(tmp_path):
     simulation.step(1000)
     figure("angle of a free hinge", simulation.q[0], 2.0, unit="rad", oracle="free motion", rtol=1e-12)
     assert not simulation.part("touch")[TO_FORCE : TO_FORCE + 3].any()
+
+
+def leg(folder: Path, seed: int, **options) -> lj.Simulation:
+    """A leg of 8 kg that hangs from a ball joint, in the midst of three fixed capsules."""
+    random = np.random.default_rng(seed)
+    body = "{name: b, mass: 8.0, com: [0, 0, -0.3], inertia: {xx: 0.3, yy: 0.3, zz: 0.02}, hinge: {name: hip, "
+    body += "type: spherical, parent: world}}"
+    shapes = ["{body: b, name: leg, type: capsule, radius: 0.08, length: 0.4, position: [0, 0, -0.25]}"]
+    for i in range(3):
+        place = f"position: {random.uniform(-0.08, 0.08, 3).tolist()}, rpy: {random.uniform(-3.0, 3.0, 3).tolist()}"
+        shapes.append(f"{{body: world, name: w{i}, type: capsule, radius: 0.07, length: 0.2, {place}}}")
+    contact = f"{{name: c, first: leg, second: [w0, w1, w2], friction: {random.choice([0.0, 0.7])}}}"
+    return lj.Simulation(scene(folder, [body], shapes, [contact]), **options)
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", "implicit"])
+def test_what_is_squeezed_around_a_joint_gains_little_in_a_step(tmp_path, integrator):
+    """Up to 1e25 J before: touches near the joint bore and pushed with up to 1e7 N."""
+    for seed in (17, 18, 43, 46, 71, 82, 83, 87, 95):
+        simulation = leg(tmp_path, seed, integrator=integrator)
+        most = max(gained(simulation, 1) for _ in range(800))
+        figure("energy of a squeezed leg in a step", most, unit="J", oracle="½ m V²", below=0.5 * 8.0 * PUSH**2)
