@@ -157,6 +157,13 @@ def add_corner(plant, s, count, pair, n):
 
 
 @kernel
+def _far_point(plant, body, n):
+    """The point of a shape that is farthest along n."""
+    number, shape, R, p, size = body
+    return farthest(plant, number, shape, R, p, size, n)
+
+
+@kernel
 def _gap_along(plant, pair, n):
     (a, shape_a, Ra, pa, size_a), (b, shape_b, Rb, pb, size_b) = pair
     x = farthest(plant, a, shape_a, Ra, pa, size_a, n)
@@ -220,12 +227,10 @@ def _best_axis(plant, pair, R):
 
 
 @kernel
-def _leave(plant, s, count, pair, out):
+def _leave(plant, s, count, pair, toward, out):
     """A normal of D near the origin, which is in D or on its surface: that where a ray through the origin leaves D."""
-    Ra, pa, pb = pair[0][2], pair[0][3], pair[1][3]
-    middle = sub(pb, pa)
-    length = math.sqrt(dot(middle, middle))
-    ray = scale(1.0 / length, middle) if length > 1e-3 * out else column(Ra, 2)
+    length = math.sqrt(dot(toward, toward))
+    ray = scale(1.0 / length, toward) if length > 1e-3 * out else column(pair[0][2], 2)
     n, far = ray, out
     for _ in range(_MOST_RAYS):
         count, distance, n, _ = approach(plant, s, count, pair, scale(-far, ray))
@@ -258,6 +263,7 @@ def _climb(plant, s, count, pair, n, out):
             there = _gap_along(plant, pair, ahead)
         count, distance, turned, on_a = approach(plant, s, count, pair, scale(there - out, ahead))
         if distance == 0.0:
+            x = _far_point(plant, pair[0], n) if i == 0 else x
             break
         there = _gap_along(plant, pair, turned)
         if there > gap - _ROUNDING * out:
@@ -272,19 +278,19 @@ def _climb(plant, s, count, pair, n, out):
 
 
 @kernel
-def separate(plant, scratch, pair, reach):
-    """(gap, normal from a to b, places on a and on b where they are nearest) of the cores of two shapes; reach: the
-    size of the smaller one. Those that penetrate by more than a little may have a shorter way out."""
+def separate(plant, scratch, pair, toward, reach):
+    """(gap, normal from a to b, places on a and on b where they are nearest) of the cores of two shapes; toward: a
+    direction from inside a to b; reach: the size of the smaller one. Those that penetrate by more than a little may
+    have a shorter way out."""
     s, out = vector_view(scratch, 0, SEARCH), _OUT * reach
-    middle = sub(pair[1][3], pair[0][3])
-    add_corner(plant, s, 0, pair, middle if dot(middle, middle) > 0.0 else column(pair[0][2], 2))
+    add_corner(plant, s, 0, pair, toward if dot(toward, toward) > 0.0 else column(pair[0][2], 2))
     count, gap, n, x = approach(plant, s, 1, pair, ZERO)
     if gap > _TOUCHING * reach:
         return gap, n, x, add_scaled(x, gap, n)
     gap = -1e300
     for start in range(3):
         if start == 0:
-            count, turned = _leave(plant, s, count, pair, out)
+            count, turned = _leave(plant, s, count, pair, toward, out)
         else:
             turned = _best_axis(plant, pair, pair[0][2] if start == 1 else pair[1][2])
         count, there, turned, place = _climb(plant, s, count, pair, turned, out)

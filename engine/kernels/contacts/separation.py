@@ -3,7 +3,9 @@ first of them and a triangle of a height field."""
 
 from __future__ import annotations
 
-from limberjack.engine.algebra.spatial import ZERO, load3, load9, store3, sub
+import math
+
+from limberjack.engine.algebra.spatial import ZERO, cross, dot, load3, load9, rot, scale, store3, sub
 from limberjack.engine.compile.compiled import WHOLE
 from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.contacts.convex import separate
@@ -22,6 +24,15 @@ def corners_of(plant, b, corner, half):
     return (corner, corner + 1, up) if half == 0 else (corner + 1, up + 1, up)
 
 
+@kernel
+def _down(plant, x, y, z):
+    """The unit normal of a triangle into the ground, axes of the height field; x, y, z: numbers of its corners."""
+    corner = plant.contacts.mesh_corner
+    a = load3(corner[x], 0)
+    n = cross(sub(load3(corner[z], 0), a), sub(load3(corner[y], 0), a))
+    return scale(1.0 / math.sqrt(dot(n, n)), n)
+
+
 @routine(WHOLE, WHOLE, WHOLE)
 def separate_routine(ints, floats, vector, i, corner, half):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
@@ -30,14 +41,16 @@ def separate_routine(ints, floats, vector, i, corner, half):
     there, here = work.contacts.placed[a], work.contacts.placed[b]
     size_a, size_b = load3(plant.contacts.collider[a], t.CL_SIZE), load3(plant.contacts.collider[b], t.CL_SIZE)
     shape, reach = plant.contacts.collider_int[b, t.CO_SHAPE], plant.contacts.collider[a, t.CL_REACH]
+    apart = toward = sub(load3(here, t.PC_P), load3(there, t.PC_P))
     if shape == t.HEIGHT_FIELD:
         x, y, z = corners_of(plant, b, corner, half)
         shape, size_b = t.TRIANGLE, (float(x), float(y), float(z))
+        toward = rot(load9(here, t.PC_R), _down(plant, x, y, z))
     else:
         reach = min(reach, plant.contacts.collider[b, t.CL_REACH])
     first = a, plant.contacts.collider_int[a, t.CO_SHAPE], load9(there, t.PC_R), ZERO, size_a
-    second = b, shape, load9(here, t.PC_R), sub(load3(here, t.PC_P), load3(there, t.PC_P)), size_b
-    gap, n, x, y = separate(plant, scratch, (first, second), reach)
+    second = b, shape, load9(here, t.PC_R), apart, size_b
+    gap, n, x, y = separate(plant, scratch, (first, second), toward, reach)
     scratch[_FOUND] = gap
     store3(scratch, _FOUND + 1, n)
     store3(scratch, _FOUND + 4, x)

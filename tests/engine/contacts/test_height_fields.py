@@ -11,6 +11,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import limberjack as lj
+from benchmarks.contacts.random_drops import loaded, random_model
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.files import height_file
 from limberjack.engine.files.height_file import read_heights
@@ -43,6 +44,9 @@ CORES = {
     "box": (CUBE * [1.0, 0.5, 1.5], 0.0),
     "mesh": (cloud(np.random.default_rng(5), 10), 0.0),
 }
+
+#: pose of the mesh of `test_what_is_a_hair_deep_is_not_found_deeper`
+EDGE_ON_RIDGE = [0.447851898, -0.736817469, 0.16577983, -0.478587235, -0.484035213, -0.317389002, 0.080591912]
 
 
 def ground(heights, size=(2.0, 1.5), body: str = "world", more: str = "") -> str:
@@ -118,6 +122,18 @@ def test_gaps_are_those_of_programmes(tmp_path, kind):
             far += 1
     assert near > 2
     assert far > 2
+
+
+def test_what_is_a_hair_deep_is_not_found_deeper():
+    """An edge on a ridge, of one drop of a million: the way out was searched towards the middle of the field, and ended
+    80 mm above."""
+    simulation, random = lj.Simulation(loaded(random_model(1690).text), dt=1e-9), np.random.default_rng(0)
+    for _ in range(200):
+        pose = np.array(EDGE_ON_RIDGE) + random.normal(0.0, 1e-6, 7)
+        pose[:4] /= np.linalg.norm(pose[:4])
+        simulation.q, simulation.v = pose, np.zeros(6)
+        simulation.step()
+        assert abs(simulation.output["gap"]) < 3e-5
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
