@@ -111,7 +111,7 @@ def test_sizes_mass_and_options(name, write):
 
 DAMPED = """<mujoco><option {integrator}><flag {flag}/></option><worldbody><body>
 <joint name="j" axis="0 1 0" damping="{damping}"/>
-<geom type="capsule" fromto="0 0 0 0.1 0 0" size="0.01"/></body></worldbody></mujoco>"""
+<geom type="capsule" fromto="0 0 0 0.1 0 0" size="0.01" contype="0" conaffinity="0"/></body></worldbody></mujoco>"""
 
 
 def damped(integrator: str = "", flag: str = "", damping: float = 0.05) -> str:
