@@ -318,6 +318,7 @@ def _keep(plant, work, i, h, share):
 
 @kernel
 def _whole_mass(plant):
+    """The mass of all bodies, kg."""
     mass = 0.0
     for k in range(plant.body.shape[0]):
         mass += plant.body[k, B_M]
