@@ -19,7 +19,7 @@ from limberjack.engine.api.batch_values import coordinates_of_worlds, of_worlds
 from limberjack.engine.api.simulation import Simulation
 from limberjack.engine.api.world_calls import Given, Rows, WorldsCall, one_by_one
 from limberjack.engine.api.world_lanes import Lanes, Numbers
-from limberjack.engine.api.world_threads import Threads
+from limberjack.engine.api.world_threads import Share, Threads
 from limberjack.engine.common import arguments
 from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model.arguments import with_slopes
@@ -126,13 +126,12 @@ class ManyStates:
         """An entry for each state, of whose arguments the `Rows` differ, on all threads."""
         width = self._lanes.width
 
-        def run(i: int) -> None:
-            part = self._threads.parts[i]
-            mine = slice(part.start * width, min(part.stop * width, self.n))
+        def run(thread: int, share: Share) -> None:
+            mine = slice(share.groups.start * width, min(share.groups.stop * width, self.n))
             handed = [Rows(each.rows[mine], each.shape) if isinstance(each, Rows) else each for each in given]
             handed = [aligned_zeros(each.size) if isinstance(each, Scratch) else each for each in handed]
             floats = None if self.floats is None else self.floats.rows(np.arange(mine.start, mine.stop))
-            work = self._threads.works_alone[i]
+            work = self._threads.works_alone[thread]
             one_by_one(getattr(entries(), name), self.plant, floats, work, handed, mine.stop - mine.start)()
 
         with self._lock:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from limberjack.engine.api.world_lanes import Lanes, Numbers
-from limberjack.engine.api.world_threads import Threads
+from limberjack.engine.api.world_threads import Share, Threads
 from limberjack.engine.compile.library import Call, Entry, Library
 from limberjack.engine.model.plant import Plant, aligned_zeros
 
@@ -61,7 +61,7 @@ def one_by_one(
         moved[1] = floats[0].nbytes
     first = [each.rows[0].reshape(each.shape) if isinstance(each, Rows) else each for each in arguments]
     call: Call = entry.bind(plant.ints, plant.floats if floats is None else floats[0], work, *first)
-    return call.over(many, moved, np.zeros(many, dtype=np.int64))
+    return call.over(moved, np.zeros(many, dtype=np.int64))
 
 
 class WorldsCall:
@@ -92,8 +92,8 @@ class WorldsCall:
         self._agreed = np.zeros((lanes.groups, 1), dtype=np.int64)
         self._wait, self._patience = np.zeros(lanes.groups, dtype=np.int64), np.ones(lanes.groups, dtype=np.int64)
         self._skipped, self._skips = np.zeros(lanes.groups, dtype=np.int64), False
-        #: of each part: whether no group of it disagreed lately, and whether some world reports a failure
-        self._steady, self._failed = [True] * len(threads.parts), [False] * len(threads.parts)
+        #: of each part: whether a group of it disagreed lately, or some world reports a failure
+        self._uneven = np.zeros(len(threads.parts), dtype=bool)
         self._pace = np.inf
         self.use(None)
 
@@ -104,15 +104,14 @@ class WorldsCall:
         shared = None if floats else aligned_zeros(self._plant.floats.size * width)
         if shared is not None:
             shared[:] = np.repeat(self._plant.floats, width)
-        self._calls = [self._bound(i, part, shared) for i, part in enumerate(self._threads.parts)]
+        self._calls = [self._bound(i, part.groups, shared) for i, part in enumerate(self._threads.parts)]
 
     def _bound(self, i: int, part: slice, shared: np.ndarray | None) -> Call:
+        """A call for the groups from the first of part i on."""
         floats = shared if shared is not None else Given(self._floats, (-1,)).together(part)  # type: ignore[arg-type]
         handed = [each.together(part) if each else None for each in self._arguments]
         tail = [self._report[part].reshape(-1)] if self.report.shape[1] else []
-        call: Call = self._entry.bind(
-            self._plant.ints, floats, self._threads.works[i], *handed, *tail, self._agreed[part][:, 0]
-        )
+        call: Call = self._entry.bind(self._plant.ints, floats, None, *handed, *tail, self._agreed[part][:, 0])
         width = 8 * self._lanes.width
         moved = {3 + k: each.numbers.size * width for k, each in enumerate(self._arguments) if each}
         if shared is None:
@@ -120,7 +119,7 @@ class WorldsCall:
         if tail:
             moved[3 + len(handed)] = 8 * self.report.shape[1]
         moved[3 + len(handed) + len(tail)] = 8
-        return call.over(part.stop - part.start, moved, self._skipped[part])
+        return call.over(moved, self._skipped[part.start :])
 
     def __call__(self, *given: float, amount: int = 1, before: OfGroups = nothing, after: OfGroups = nothing) -> None:
         """Call it for every world; one that changes the worlds' numbers leaves out those that are held aside.
@@ -129,14 +128,14 @@ class WorldsCall:
         before, after : what each thread does with its groups besides, so that it finds their numbers in its own cache
         """
         some_aside = self._lanes.some_aside
-        if some_aside or self._skips or not all(self._steady):
+        if some_aside or self._skips or self._uneven.any():
             np.copyto(self._skipped, (self._wait > 0) | self._lanes.idle)
             self._skips = bool(self._skipped.any())
 
-        def run(i: int) -> None:
-            before(self._threads.parts[i])
-            self._part(i, given)
-            after(self._threads.parts[i])
+        def run(thread: int, share: Share) -> None:
+            before(share.groups)
+            self._run(thread, share, given)
+            after(share.groups)
 
         self._pace = self._threads.all(run, self._pace * amount) / amount
         if self._changed is None and some_aside:
@@ -145,59 +144,63 @@ class WorldsCall:
     @property
     def failed(self) -> np.ndarray:
         """Worlds whose last call reports a failure, those that are held aside left out."""
-        if not any(self._failed):
+        if not self._uneven.any():
             return np.zeros(0, dtype=np.int64)
         return np.flatnonzero((self.report[:, 0] != 0) & ~self._lanes.aside)
 
-    def _part(self, i: int, given: Sequence[float]) -> None:
-        part = self._threads.parts[i]
+    def _run(self, thread: int, share: Share, given: Sequence[float]) -> None:
+        groups, call = share.groups, self._calls[share.parts.start]
         if self._before is not None:
-            np.copyto(self._before[part], self._changed.data[part])  # type: ignore[union-attr]
-        agreed, report = self._agreed[part], self._report[part, :1]
+            np.copyto(self._before[groups], self._changed.data[groups])  # type: ignore[union-attr]
+        agreed, report = self._agreed[groups], self._report[groups, :1]
         agreed.fill(0)
-        self._calls[i](*given)
-        if self._steady[i] and not self._failed[i] and agreed.all() and not report.any():
+        call.times = len(agreed)
+        call(self._threads.works[thread], *given)
+        if agreed.all() and not report.any() and not self._uneven[share.parts].any():
             return
         apart = (agreed[:, 0] == 0) | (report != 0).any(axis=1)
-        self._be_patient(i, apart)
+        self._be_patient(groups, apart)
         if self.report.shape[1]:
-            self._spread_report(part)
-        groups = np.flatnonzero(apart & ~self._lanes.idle[part]) + part.start
-        if groups.size:
-            self._alone(i, groups, given)
-        self._failed[i] = bool(self.report[self._lanes.worlds_of(part), :1].any())
+            self._spread_report(groups)
+        alone = np.flatnonzero(apart & ~self._lanes.idle[groups]) + groups.start
+        if alone.size:
+            self._alone(thread, alone, given)
+        for part in self._threads.parts[share.parts]:
+            self._uneven[part.parts] = self._is_uneven(part.groups)
 
-    def _be_patient(self, i: int, apart: np.ndarray) -> None:
-        """Note which groups of a part to leave out for how many calls."""
-        part = self._threads.parts[i]
-        wait, patience, tried = self._wait[part], self._patience[part], self._skipped[part] == 0
+    def _be_patient(self, groups: slice, apart: np.ndarray) -> None:
+        """Note which of these groups to leave out for how many calls."""
+        wait, patience, tried = self._wait[groups], self._patience[groups], self._skipped[groups] == 0
         patience[tried & ~apart] = 1
         np.maximum(wait - 1, 0, out=wait)
         again = tried & apart
         wait[again] = patience[again]
         patience[again] = np.minimum(2 * patience[again], _LONGEST)
-        self._steady[i] = not wait.any() and bool((patience == 1).all())
+
+    def _is_uneven(self, groups: slice) -> bool:
+        failed = self.report[self._lanes.worlds_of(groups), :1].any()
+        return bool(failed or self._wait[groups].any() or (self._patience[groups] != 1).any())
 
     def _spread_report(self, part: slice) -> None:
         worlds = self._lanes.worlds_of(part)
         self.report[worlds] = np.repeat(self._report[part], self._lanes.width, axis=0)[: worlds.stop - worlds.start]
 
-    def _alone(self, i: int, groups: np.ndarray, given: Sequence[float]) -> None:
+    def _alone(self, thread: int, groups: np.ndarray, given: Sequence[float]) -> None:
         """Take the worlds of these groups one after the other."""
         width = self._lanes.width
         worlds = (groups[:, None] * width + np.arange(width)).reshape(-1)
         worlds = worlds[(worlds < self._lanes.n)]
         if self._changed is not None:
             self._changed.data[groups] = self._before[groups]  # type: ignore[index]
-        self._take(i, worlds[~self._lanes.aside[worlds]], given)
+        self._take(thread, worlds[~self._lanes.aside[worlds]], given)
 
-    def _take(self, i: int, worlds: np.ndarray, given: Sequence[float]) -> None:
+    def _take(self, thread: int, worlds: np.ndarray, given: Sequence[float]) -> None:
         """Call it for one world after the other."""
         handed = [Rows(each.numbers.rows(worlds), each.shape) if each else None for each in self._arguments]
         report = np.zeros((worlds.size, self.report.shape[1]), dtype=np.int64)
         tail = [Rows(report, (-1,))] if report.shape[1] else []
         floats = None if self._floats is None else self._floats.rows(worlds)
-        work = self._threads.works_alone[i]
+        work = self._threads.works_alone[thread]
         one_by_one(self._alone_entry, self._plant, floats, work, [*handed, *tail], worlds.size)(*given)
         for row, each in zip(handed, self._arguments, strict=True):
             if row and each:

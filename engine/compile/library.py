@@ -54,7 +54,7 @@ class Call:
         self._whole = (ctypes.c_int64 * size)(code)
         self._real = (ctypes.c_double * size).from_buffer(self._whole)
         self._address = ctypes.addressof(self._whole)
-        self._open, self._places = [], places
+        self._open, self._places, self.times = [], places, 1
         for kind, place, value in zip(types, places, given, strict=True):
             if value is None:
                 self._open.append((kind, place))
@@ -87,17 +87,18 @@ class Call:
             else:
                 self._put(kind, place, value)
 
-    def over(self, many: int, moved: Mapping[int, int], skipped: np.ndarray) -> Call:
-        """Make this call run the entry `many` times, and advance some arguments by a number of bytes each time.
+    def over(self, moved: Mapping[int, int], skipped: np.ndarray) -> Call:
+        """Make this call run the entry `times` times, and advance some arguments by a number of bytes each time.
 
-        moved : argument → bytes; skipped : (many,) int64, not zero for runs to leave out; read at every call
+        moved : argument → bytes; skipped : (most times,) int64, not zero for runs to leave out; read at every call
         """
         rows = [(self._places[argument], size) for argument, size in moved.items()]
         steps = (ctypes.c_int64 * (2 * len(rows)))(*(number for row in rows for number in row))
         skip, each = _address(self._name, INTS, skipped), self._each
         run = ctypes.cast(self._run, ctypes.c_void_p)  # type: ignore[arg-type]
         self._held = [*self._held, skipped, steps]
-        self._run = lambda address: each(run, address, many, skip, steps, len(rows))
+        self.times = len(skipped)
+        self._run = lambda address: each(run, address, self.times, skip, steps, len(rows))
         return self
 
     def _put(self, kind: str, place: int, value: Any) -> None:
