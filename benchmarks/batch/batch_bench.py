@@ -46,6 +46,8 @@ MODELS: dict[str, Callable[[], System]] = {
 QUICK_MODELS = ("panda", "ten four-bars")
 WORLDS, STEPS, ROUNDS, STATES_OF_A_WORLD = 512, 32, 15, 4
 QUICK_WORLDS, QUICK_ROUNDS = 16, 2
+#: s; until threads have spread over cores, and those of peers have come to rest
+_SPREAD = 0.2
 #: steps of all engines: symplectic Euler
 DT = 1e-4
 
@@ -172,8 +174,9 @@ def _measured(runs: dict[str, Run], rounds: int, core: int, cores: list[int]) ->
     rates: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(rounds):
         for name, run in runs.items():
-            os.sched_setaffinity(0, cores if name.endswith("all cores") else {core})
-            run()  # until threads have spread over the processors that they may use, and caches are warm
+            together = name.endswith("all cores")
+            os.sched_setaffinity(0, cores if together else {core})
+            _warm(run, together)
             begin = time.perf_counter()
             done = run()
             rates[name].append(done / (time.perf_counter() - begin))
@@ -181,6 +184,18 @@ def _measured(runs: dict[str, Run], rounds: int, core: int, cores: list[int]) ->
     ratio = np.array(rates["batch"]) / np.array(rates["one" if "one" in rates else "Pinocchio"])
     spreads = {name: spread(sample) for name, sample in rates.items()} | {"ratio": spread(ratio)}
     return {name: vars(each) for name, each in spreads.items()}
+
+
+def _warm(run: Run, together: bool) -> None:
+    """Run once, so that caches are warm; on all cores until threads have spread over them.
+
+    The system spreads them tens of milliseconds after a run on one core, and threads of OpenMP loop on a core of their
+    own for as long after a peer's run.
+    """
+    end = time.perf_counter() + _SPREAD * together
+    run()
+    while time.perf_counter() < end:
+        run()
 
 
 def _table(models: list[dict[str, Any]], cores: int) -> Table:

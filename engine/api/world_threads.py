@@ -18,6 +18,8 @@ from limberjack.engine.model.plant import Plant, aligned_zeros
 _WORTH_WAKING = 4e-4
 #: s; less is no share of its own, since each costs 0.01 ms
 _WORTH_SHARING = 4e-4
+#: ratio of efforts of a world above which worlds differ
+_UNEQUAL = 1.2
 #: how many parts there are for each thread, at most
 _PARTS = 16
 
@@ -33,8 +35,8 @@ class Share:
 class Threads:
     """Shares all groups among threads, each with its own Work vectors for one world and for a group.
 
-    Each thread takes a large share, then small ones until none is left, as worlds differ in effort. Shares consist of
-    parts: places where one may begin.
+    Each thread takes one share. If the worlds of some took more effort than those of others the last time, each takes a
+    large share, then small ones until none is left. Shares consist of parts: places where one may begin.
     """
 
     def __init__(self, lanes: Lanes, plant: Plant, threads: int) -> None:
@@ -44,7 +46,7 @@ class Threads:
         self.parts = [self._share(i, i + 1) for i in range(parts)]
         self.works = [aligned_zeros(plant.work_size * lanes.width) for _ in range(many)]
         self.works_alone = [plant.new_work() for _ in range(many)]
-        self._pool, self._process = self._new_pool(), os.getpid()
+        self._pool, self._process, self._differ = self._new_pool(), os.getpid(), True
 
     def _share(self, first: int, end: int) -> Share:
         return Share(slice(first, end), slice(self._bounds[first], self._bounds[end]))
@@ -60,23 +62,25 @@ class Threads:
         """
         if self._process != os.getpid():  # a fork has no threads of its parent's pool
             self._pool, self._process = self._new_pool(), os.getpid()
-        spent: list[float] = []
+        spent: list[tuple[float, int]] = []
 
         def timed(thread: int, share: Share) -> None:
             begin = time.perf_counter()
             run(thread, share)
-            spent.append(time.perf_counter() - begin)
+            spent.append((time.perf_counter() - begin, share.groups.stop - share.groups.start))
 
         if self._pool is None or seconds < _WORTH_WAKING:
             timed(0, self._share(0, len(self.parts)))
         else:
             self._together(timed, self._shares(seconds), self._pool)
-        return sum(spent)
+            efforts = [each / groups for each, groups in spent]
+            self._differ = max(efforts) > _UNEQUAL * min(efforts)
+        return sum(each for each, _ in spent)
 
     def _shares(self, seconds: float) -> deque[Share]:
-        """A large share for each thread, half of the work together, then small ones, as many for each thread."""
+        """One for each thread, as many small ones for each after them if efforts differ: half of all groups."""
         many, parts = len(self.works), len(self.parts)
-        begin = many * max(1, parts // (2 * many))
+        begin = many * max(1, parts // (2 * many)) if self._differ else parts
         small = many * max(1, int(min(0.5 * seconds / (many * _WORTH_SHARING), parts)))
         bounds = [*_even(0, begin, many), *_even(begin, parts, min(small, parts - begin)), parts]
         return deque(itertools.starmap(self._share, itertools.pairwise(bounds)))
