@@ -1,6 +1,7 @@
 """`limberjack bench --batch`: many worlds of ours, of MuJoCo's rollout and of Pinocchio's parallel routine, in turns.
 
-Steps of `Batch`, of `Simulation` and of MuJoCo; forward dynamics of many states by `Batch` and by Pinocchio.
+Steps of `Batch`, of `Simulation`, of MuJoCo and, if it is installed, of MJX; forward dynamics of many states by
+`Batch` and by Pinocchio.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import history
-from benchmarks.batch import many_states
+from benchmarks.batch import many_states, mjx_peer
 from benchmarks.closed_chains.models import four_bars, stewart
 from benchmarks.flexible.free_beam import beam_data, beam_system
 from benchmarks.measure import Spread, spread
@@ -48,6 +49,8 @@ WORLDS, STEPS, ROUNDS, STATES_OF_A_WORLD = 512, 32, 15, 4
 QUICK_WORLDS, QUICK_ROUNDS = 16, 2
 #: s; until threads have spread over cores, and those of peers have come to rest
 _SPREAD = 0.2
+#: the model that MJX steps: compiling larger ones takes many minutes
+_OF_MJX = "panda"
 #: steps of all engines: symplectic Euler
 DT = 1e-4
 
@@ -79,6 +82,7 @@ def bench(
             warnings.simplefilter("ignore")
             system, last = MODELS[name](), core if core is not None else cores[-1]
             runs, notes = _runs(system, many, len(cores))
+            notes += _mjx(system) if name == _OF_MJX and not quick else []
             rates = _measured(runs, rounds, last, cores)
             states, more = _states(system, STATES_OF_A_WORLD * many, len(cores))
             found = _measured(states, rounds, last, cores) if states else {}
@@ -109,6 +113,14 @@ def _runs(system: System, worlds: int, cores: int) -> tuple[dict[str, Run], list
     except (PeerUnavailableError, ValueError) as error:
         return runs, [f"without MuJoCo: {error}"]
     return runs, []
+
+
+def _mjx(system: System) -> list[str]:
+    """What MJX does, or why it is missing. It does not take turns: a call of 32 steps takes it minutes."""
+    try:
+        return [mjx_peer.measured(system, WORLDS, DT)]
+    except PeerUnavailableError as error:
+        return [f"without MJX: {error}"]
 
 
 def _states(system: System, states: int, cores: int) -> tuple[dict[str, Run], list[str]]:
