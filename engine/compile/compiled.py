@@ -35,6 +35,8 @@ PREFIX = "limberjack_"
 
 # Suffix of the names of code for several worlds at once (worlds.py).
 WORLDS = "_worlds"
+# Suffix of the names of code for 512-bit registers, of functions that also have code for 256-bit ones.
+FULL = "_full"
 # Name of the constant that code for one world and for several reads before LLVM knows which it is.
 SEVERAL_WORLDS = "several_worlds"
 
@@ -46,6 +48,7 @@ class Compiled:
     arguments : one letter each; returns : a letter, or ""; worlds : whether it also has code for several worlds
     unroll : whether LLVM unrolls its loops; for long loops
     wide : whether it uses 512-bit registers at v4; for functions that do little else than arithmetic on lanes
+    either : whether it has code for 256-bit and for 512-bit registers at v4; the processor decides which is used
     """
 
     name: str
@@ -56,6 +59,7 @@ class Compiled:
     worlds: bool = True
     unroll: bool = False
     wide: bool = False
+    either: bool = False
 
     @property
     def symbol(self) -> str:

@@ -37,6 +37,12 @@ SHOWN const Entries *limberjack_entries(const char *level)
     return level ? limberjack_level(level) : limberjack_best(&best);
 }
 
+/* Where tests set which registers such routines use that have code for both. */
+SHOWN unsigned char *limberjack_width(void)
+{
+    return &limberjack_wide;
+}
+
 /* Repeats a call, except where `skipped` is not 0; `moved` has cells of arguments and the bytes by which each advances.
  */
 SHOWN void limberjack_each(Call call, Cell *cells, int64_t many, const int64_t *skipped, const int64_t *moved,

@@ -202,15 +202,15 @@ def _generator(features: str) -> Any:
         config.CPU_FEATURES = before  # type: ignore[attr-defined]
 
 
-def optimised(code: bytes, known: Compiled, vectors: bool) -> binding.ModuleRef:
+def optimised(code: bytes, known: Compiled, vectors: bool, wide: bool) -> binding.ModuleRef:
     """The code of `lowered` after LLVM's passes over the whole.
 
-    vectors : whether loops become vectors
+    vectors : whether loops become vectors, wide : of 512 bits
     """
-    _, features, wide = OPTIMISED_FOR.get(host().partition("-")[0], OPTIMISED_ELSEWHERE)
+    _, *features = OPTIMISED_FOR.get(host().partition("-")[0], OPTIMISED_ELSEWHERE)
     _unroll(known.unroll)
     try:
-        generator = _generator(wide if known.wide else features)
+        generator = _generator(features[wide])
         return _InnerLibrary(generator, "whole").optimised(code, vectors)  # type: ignore[no-untyped-call]
     finally:
         _unroll(False)

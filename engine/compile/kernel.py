@@ -63,14 +63,18 @@ def entry(*arguments: str, worlds: bool = False, wide: bool = False) -> Callable
     return decorate
 
 
-def routine(*arguments: str, returns: str = NOTHING, unroll: bool = False) -> Callable[[Function], Any]:
+def routine(
+    *arguments: str, returns: str = NOTHING, unroll: bool = False, either: bool = False
+) -> Callable[[Function], Any]:
     """Mark a function of these argument types, after VECTORS, as a routine.
 
     unroll : whether LLVM unrolls its loops, which is faster only for long ones: most have few iterations
+    either : whether AMD processors run code of it that uses 512-bit registers
     """
 
     def decorate(function: Function) -> Any:
-        known = Compiled(function.__name__, function, VECTORS + "".join(arguments), returns, False, unroll=unroll)
+        taken = VECTORS + "".join(arguments)
+        known = Compiled(function.__name__, function, taken, returns, False, unroll=unroll, either=either)
         FUNCTIONS[known.name] = known
         return _called_by_name(known)
 

@@ -9,6 +9,9 @@ typedef struct {
     const Entries *entries;
 } Level;
 
+/* Whether routines with code for 256-bit and for 512-bit registers use the latter (objects.py). */
+unsigned char limberjack_wide;
+
 /* Declares the functions of a level and makes their table. */
 #define DECLARE(level, name, arguments) void limberjack_##name##_##level arguments;
 #define TABLE(level) static const Entries entries_##level = {LIMBERJACK_ENTRIES(NAME_##level)};
@@ -67,6 +70,13 @@ static int runs_v4(void)
     return runs_v3() && keeps(0xe6) && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & needed) == needed;
 }
 
+/* AMD processors do not slow down other instructions for the sake of 512-bit ones. */
+static int likes_wide(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(0, &a, &b, &c, &d) && b == signature_AMD_ebx && c == signature_AMD_ecx && d == signature_AMD_edx;
+}
+
 /* the best level last */
 static const Level levels[] = {
     {"v2", "x86-64-v2", runs_v2, &entries_v2},
@@ -86,6 +96,11 @@ static int runs_base(void)
     return 1;
 }
 
+static int likes_wide(void)
+{
+    return 0;
+}
+
 static const Level levels[] = {
     {"base", "aarch64", runs_base, &entries_base}
 };
@@ -94,8 +109,14 @@ static const Level levels[] = {
 
 enum { LEVELS = sizeof levels / sizeof levels[0] };
 
+static void choose_registers(void)
+{
+    __atomic_store_n(&limberjack_wide, (unsigned char)likes_wide(), __ATOMIC_RELAXED);
+}
+
 const Entries *limberjack_best(const char **level)
 {
+    choose_registers();
     for (int i = LEVELS - 1; i >= 0; i--)
         if (levels[i].runs()) {
             *level = levels[i].processor;
@@ -107,6 +128,7 @@ const Entries *limberjack_best(const char **level)
 
 const Entries *limberjack_level(const char *level)
 {
+    choose_registers();
     for (int i = 0; i < LEVELS; i++)
         if (!strcmp(levels[i].name, level))
             return levels[i].runs() ? levels[i].entries : NULL;

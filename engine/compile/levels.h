@@ -18,6 +18,8 @@ typedef struct {
 #undef LIMBERJACK_FIELD
 } Entries;
 
+extern unsigned char limberjack_wide;
+
 /* The best code that this processor runs and the name of its level; NULL if there is none. */
 const Entries *limberjack_best(const char **level);
 /* The code of a level such as "v3"; NULL if there is none or this processor does not run it. */

@@ -19,9 +19,9 @@ from pathlib import Path
 
 import llvmlite.binding as llvm
 
-from limberjack.engine.compile.compiled import SEVERAL_WORLDS, WORLDS, Compiled
+from limberjack.engine.compile.compiled import FULL, SEVERAL_WORLDS, WORLDS, Compiled
 from limberjack.engine.compile.kernel import FUNCTIONS
-from limberjack.engine.compile.objects import module_of, object_code, worlds_code
+from limberjack.engine.compile.objects import context_of, module_of, object_code, worlds_code
 from limberjack.engine.compile.plan import Part, parts_of, written
 from limberjack.engine.compile.shell import shell
 from limberjack.engine.compile.store import keep
@@ -44,25 +44,26 @@ class Lowered:
     code: bytes = b""
     name: str = ""
 
-    def bitcode(self, worlds: bool) -> bytes:
-        """Optimised code in a module of its own under its symbol; C can call that of an entry.
+    def bitcode(self, part: Part) -> bytes:
+        """Optimised code of a part in a module of its own under its symbol; C can call that of an entry.
 
-        worlds : whether it will be widened for several worlds; then loops over one world's numbers are not vectorised
+        Code that will be widened for several worlds has no vectors of one world's numbers.
         """
         from limberjack.engine.compile.inner_code import optimised
 
-        known, code = self.known, _made_for(self.code, worlds)
-        with module_of(bytes(optimised(code, known, not worlds).as_bitcode())) as module:
+        known, code, symbol = self.known, _made_for(self.code, part.worlds), self.known.symbol + FULL * part.full
+        best = optimised(code, known, not part.worlds, known.wide or part.full)
+        with module_of(bytes(best.as_bitcode())) as module:
             function = module.get_function(self.name)
             if known.entry:
-                module.link_in(llvm.parse_assembly(shell(known, function), _context(module)))
+                module.link_in(llvm.parse_assembly(shell(known, function), context_of(module)))
                 function = module.get_function(self.name)
                 function.linkage = "internal"
                 function.add_function_attribute("alwaysinline")
             else:
-                function.name = known.symbol
-            _hide(module, known.symbol)
-            module.name = known.symbol
+                function.name = symbol
+            _hide(module, symbol)
+            module.name = symbol
             _tidy(module)
             return bytes(module.as_bitcode())
 
@@ -76,11 +77,6 @@ def _hide(module: llvm.ModuleRef, symbol: str) -> None:
     module.get_function(symbol).visibility = "hidden"
 
 
-def _context(module: llvm.ModuleRef) -> llvm.ContextRef:
-    """The context of a module: only modules of the same context can be linked."""
-    return module._context  # type: ignore[no-any-return]
-
-
 def _made_for(code: bytes, worlds: bool) -> bytes:
     """The bitcode with what `several_worlds` is, and for one world without names of values.
 
@@ -89,7 +85,7 @@ def _made_for(code: bytes, worlds: bool) -> bytes:
     with module_of(code) as module:
         if any(each.name == SEVERAL_WORLDS for each in module.global_variables):
             flag = f"@{SEVERAL_WORLDS} = constant i8 {int(worlds)}"
-            module.link_in(llvm.parse_assembly(flag, _context(module)))
+            module.link_in(llvm.parse_assembly(flag, context_of(module)))
             module.get_global_variable(SEVERAL_WORLDS).linkage = "internal"
         if not worlds:
             passes = llvm.create_new_module_pass_manager()
@@ -128,8 +124,8 @@ def lowered(parts: Sequence[Part], folder: Path, target: Target) -> list[tuple[P
 
 def finish(part: Part, made: Lowered, folder: Path, target: Target) -> None:
     """Make the missing files of a part."""
-    emitted = partial(worlds_code, made.known) if part.worlds else partial(object_code, wide=made.known.wide)
-    code = keep(part.bitcode_file(folder), partial(made.bitcode, part.worlds)).read_bytes()
+    emitted = partial(worlds_code, made.known) if part.worlds else partial(object_code, made.known, full=part.full)
+    code = keep(part.bitcode_file(folder), partial(made.bitcode, part)).read_bytes()
     for level, file in part.object_files(folder, target).items():
         keep(file, partial(emitted, code, target, level))
 

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 
 import llvmlite.binding as llvm
 
-from limberjack.engine.compile.compiled import PREFIX, Compiled
+from limberjack.engine.compile.compiled import FULL, PREFIX, Compiled
 from limberjack.engine.compile.targets import ALONE, FULL_WIDTH, HALF_WIDTH, Target
 from limberjack.engine.compile.worlds.widening import declined, widened
 
@@ -42,15 +42,23 @@ def module_of(code: str | bytes) -> Iterator[llvm.ModuleRef]:
         context.close()
 
 
-def object_code(bitcode: bytes, target: Target, level: str, *, wide: bool = False) -> bytes:
+def context_of(module: llvm.ModuleRef) -> llvm.ContextRef:
+    """The context of a module: only modules of the same context can be linked."""
+    return module._context  # type: ignore[no-any-return]
+
+
+def object_code(known: Compiled, bitcode: bytes, target: Target, level: str, *, full: bool = False) -> bytes:
     """Object code of an entry or routine <name> for one level of the target's processors: limberjack_<name>_<level>.
 
     The names of routines that it calls get the same suffix.
 
-    wide : of `Compiled`
+    full : whether it is the code for whole registers of a routine that has code for half of them too
     """
-    limit = "" if wide else HALF_WIDTH.get(level, "")
-    return _emitted(_DEFINED.sub(rf"\1{limit} {{", _text(bitcode)), target, level, "")
+    text = _text(bitcode)
+    if known.wide or full or level not in HALF_WIDTH:
+        return _emitted(text, target, level, "")
+    halved = _DEFINED.sub(rf"\1{HALF_WIDTH[level]} {{", text)
+    return _emitted(halved, target, level, "", known if known.either else None)
 
 
 def worlds_code(known: Compiled, bitcode: bytes, target: Target, level: str) -> bytes:
@@ -67,8 +75,8 @@ def _text(bitcode: bytes) -> str:
         return str(module)
 
 
-def _emitted(text: str, target: Target, level: str, features: str) -> bytes:
-    """Object code of LLVM's text."""
+def _emitted(text: str, target: Target, level: str, features: str, halved: Compiled | None = None) -> bytes:
+    """Object code of LLVM's text; halved: the routine in it, if there is other code of it for whole registers."""
     _start_llvm()
     machine = llvm.Target.from_triple(target.triple).create_target_machine(
         cpu=target.processors[level], features=features, opt=3, reloc="pic", codemodel="default"
@@ -77,8 +85,38 @@ def _emitted(text: str, target: Target, level: str, features: str) -> bytes:
     text = _HEAD.sub(f'target datalayout = "{machine.target_data}"\ntarget triple = "{target.triple}"', text, count=1)
     text = _CALLED.sub(rf"\1{_FRAME.get(level, '')} {{", text)
     with module_of(text) as module:
+        if halved:
+            module.link_in(llvm.parse_assembly(_choice(module, halved), context_of(module)))
         for function in module.functions:
             if function.name.startswith(PREFIX):
                 function.name = f"{function.name}_{level}"
                 function.visibility = "hidden"
         return bytes(machine.emit_object(module))
+
+
+def _choice(module: llvm.ModuleRef, known: Compiled) -> str:
+    """Rename a routine in its module; the text of a function with its name, which jumps to it or to that for whole
+    registers.
+
+    `levels.c` sets which. Routines return i32, a status (numba's calling convention).
+    """
+    name, function = known.symbol, module.get_function(known.symbol)
+    function.name = half = f"{name}_half"
+    types = [str(argument.type) for argument in function.arguments]
+    taken, handed = ", ".join(types), ", ".join(f"{kind} %a{i}" for i, kind in enumerate(types))
+    return f"""
+@{PREFIX}wide = external hidden global i8
+declare i32 @{half}({taken})
+declare i32 @{name}{FULL}({taken})
+define i32 @{name}({handed}) {{
+  %wide = load i8, ptr @{PREFIX}wide
+  %is.half = icmp eq i8 %wide, 0
+  br i1 %is.half, label %use.half, label %use.full
+use.half:
+  %first = musttail call i32 @{half}({handed})
+  ret i32 %first
+use.full:
+  %second = musttail call i32 @{name}{FULL}({handed})
+  ret i32 %second
+}}
+"""

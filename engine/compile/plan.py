@@ -7,10 +7,10 @@ import importlib.metadata
 import json
 import pkgutil
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from limberjack.engine.compile.compiled import INTS, WORLDS
+from limberjack.engine.compile.compiled import FULL, INTS, WORLDS
 from limberjack.engine.compile.sources import digest_of, sources_of
 from limberjack.engine.compile.targets import Target
 
@@ -24,7 +24,7 @@ _WIDENING = sorted((_HERE / "worlds").glob("*.py"))
 
 @dataclass(frozen=True)
 class Part:
-    """Code of an entry or routine, for one world or for several at once.
+    """Code of an entry or routine, for one world or for several at once; full: for 512-bit registers besides others.
 
     Its types are as in `Compiled`; then hashes of the sources of its bitcode and of its object code.
     """
@@ -35,11 +35,12 @@ class Part:
     bitcode: str
     code: str
     worlds: bool = False
+    full: bool = False
 
     @property
     def symbol(self) -> str:
         """The name by which callers refer to it."""
-        return f"{self.name}{WORLDS}" if self.worlds else self.name
+        return self.name + WORLDS * self.worlds + FULL * self.full
 
     def bitcode_file(self, folder: Path) -> Path:
         """Name of the file with the bitcode from which its object code is made."""
@@ -47,11 +48,13 @@ class Part:
 
     def object_files(self, folder: Path, target: Target) -> dict[str, Path]:
         """Names of the files with its object code, for each level of a target's processors."""
-        return {level: folder / target.name / f"{self.symbol}-{self.code}-{level}.o" for level in target.processors}
+        levels = target.halved if self.full else target.processors
+        return {level: folder / target.name / f"{self.symbol}-{self.code}-{level}.o" for level in levels}
 
     def files(self, folder: Path, target: Target) -> list[Path]:
         """Names of all its files for a target."""
-        return [self.bitcode_file(folder), *self.object_files(folder, target).values()]
+        code = self.object_files(folder, target).values()
+        return [self.bitcode_file(folder), *code] if code else []
 
 
 def parts_of(root: str) -> list[Part]:
@@ -72,6 +75,8 @@ def parts_of(root: str) -> list[Part]:
         bitcode = digest_of([*files, *(_HERE / name for name in _LOWERING)], known.name, *versions())
         code = digest_of([_HERE / name for name in _EMITTING], bitcode)
         parts.append(Part(known.name, known.arguments, known.entry, bitcode, code))
+        if known.either:
+            parts.append(replace(parts[-1], full=True))
         if known.worlds:
             arguments = known.arguments + INTS * known.entry  # where the entry reports whether the worlds agreed
             code = digest_of(_WIDENING, code)

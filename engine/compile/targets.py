@@ -27,6 +27,11 @@ class Target:
     options: tuple[str, ...] = ()
 
     @property
+    def halved(self) -> list[str]:
+        """Levels at which code for one world is limited to half of a register."""
+        return [level for level in self.processors if level in HALF_WIDTH]
+
+    @property
     def worlds(self) -> dict[str, int]:
         return {level: WORLDS_AT_ONCE[level] for level in self.processors}
 

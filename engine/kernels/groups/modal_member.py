@@ -74,7 +74,7 @@ def _share_modes(plant, k, parts, modal, modes, at, free, w, u):
                 store_lanes(parts.d[c], at, load_lanes(parts.d[c], at) + own[c] * g)
 
 
-@routine(WHOLE, FLAG)
+@routine(WHOLE, FLAG, either=True)
 def inward_modal_member_routine(ints, floats, vector, k, external):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     topo, row = plant.topo[k], work.rows[k + 1]

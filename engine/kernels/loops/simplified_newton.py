@@ -146,7 +146,7 @@ def fastest(v):
     return most
 
 
-@routine(FLOATS, FLOATS, FLAG, returns=FLAG)
+@routine(FLOATS, FLOATS, FLAG, returns=FLAG, either=True)
 def close_simply_routine(ints, floats, vector, q, v, fine):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     change, delta, scale, share = work.vstage[V_CLOSE], work.vstage[V_CLOSE + 1], fastest(v), SLOW

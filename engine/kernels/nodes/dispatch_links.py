@@ -27,7 +27,7 @@ _trace = by_kind("trace_link", nothing)
 _composite = by_kind("composite_link")
 
 
-@routine(WHOLE, FLOATS, FLOATS)
+@routine(WHOLE, FLOATS, FLOATS, either=True)
 def place_link_routine(ints, floats, vector, k, q, v):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     _place(plant, work, k, q, v)
@@ -48,7 +48,7 @@ def clear_rows(topo, M):
             M[r, c] = 0.0
 
 
-@routine(WHOLE, FLOATS, FLOATS, FLAG, unroll=True)
+@routine(WHOLE, FLOATS, FLOATS, FLAG, unroll=True, either=True)
 def inward_link_routine(ints, floats, vector, k, tau, add_inertia, external):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     h, I = load3(plant.body[k], t.B_H), load6(plant.body[k], t.B_I)
@@ -68,7 +68,7 @@ def _carried(work, k, up):
     return matrix_frame.motion_of(work.rows[k + 1], work.rows[up], t.W_ALPHA)
 
 
-@routine(WHOLE, FLOATS)
+@routine(WHOLE, FLOATS, either=True)
 def outward_link_routine(ints, floats, vector, k, vdot):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     w, u = _carried(work, k, plant.topo[k, t.UP])

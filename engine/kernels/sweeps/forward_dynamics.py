@@ -58,7 +58,7 @@ def _outward_closed(plant, work, v, vdot):
             outward_body(plant, work, k, v, vdot)
 
 
-@routine(FLOATS, FLOATS, FLOATS, FLOATS, FLAG, FLOATS, WHOLE)
+@routine(FLOATS, FLOATS, FLOATS, FLOATS, FLAG, FLOATS, WHOLE, either=True)
 def closed_routine(ints, floats, vector, q, v, tau, add_inertia, external, vdot, what):
     """`forward_dynamics` of a model with loops or elements; a second sweep base to tip counts the constraint forces.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _ctypes
+import ctypes
 import re
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ import pytest
 
 import limberjack as lj
 from limberjack.engine.compile import build, library, sources, store, targets
-from limberjack.engine.compile.compiled import WORLDS
+from limberjack.engine.compile.compiled import FULL, WORLDS
 from limberjack.engine.compile.library import Library, LibraryError
 from limberjack.engine.compile.targets import TARGETS, host
 from limberjack.engine.kernels.entry_points import entries
@@ -23,7 +24,7 @@ from tests.engine.random_systems import MOVING, random_state, random_system
 from tests.fmu.symbols import undefined
 from tests.validation.scope import does_not_apply
 
-EXAMPLES = Path(__file__).parents[3] / "examples"
+EXAMPLES, CPUINFO = Path(__file__).parents[3] / "examples", Path("/proc/cpuinfo")
 #: what C's library and the loader give; an allocator is not among it
 SYSTEM = {"memset", "memcpy", "memmove", "atan2", "tan", "tanh", "sqrt"}
 LEVELS = list(TARGETS[host()].processors)
@@ -91,6 +92,35 @@ def test_wider_registers_give_the_same_bits(integrator):
         narrow = library.load(level="v3")
         assert np.array_equal(advanced(narrow, simulation, 100), advanced(wide, simulation, 100))
         assert np.array_equal(masses(narrow, simulation), masses(wide, simulation))
+
+
+@pytest.fixture
+def width():
+    """What decides which registers routines use that have code for two widths."""
+    if entries().level != "v4":
+        does_not_apply(f"this processor runs code of level {entries().level}, and has no wider registers")
+    where = ctypes.CDLL(str(entries().path)).limberjack_width
+    where.restype = ctypes.POINTER(ctypes.c_ubyte)
+    chosen = where()[0]
+    yield where()
+    where()[0] = chosen
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("model", ["four_bar", "stewart_platform", "dual_arm_grasp", "solar_satellite", "wishbone"])
+def test_code_for_two_widths_of_registers_gives_the_same_bits(model, integrator, width):
+    states = []
+    for width[0] in (0, 1):
+        simulation = lj.Simulation(lj.load(EXAMPLES / f"{model}.yaml"), 1e-3, integrator)
+        simulation.step(100)
+        states.append(simulation.state)
+    assert np.array_equal(*states)
+
+
+def test_amd_processors_use_the_wider_registers(width):
+    if not CPUINFO.is_file():
+        does_not_apply("this system does not say who made its processor")
+    assert width[0] == ("AuthenticAMD" in CPUINFO.read_text(encoding="utf-8"))
 
 
 def test_arrays_that_compiled_code_would_misread_are_refused():
@@ -165,8 +195,8 @@ def objects() -> list[Path]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ELF files")
 def test_the_code_needs_nothing_but_the_c_library(objects):
-    """No allocator, no run-time of numba or Python; routines call each other by name."""
-    made = {f"limberjack_{file.name.rsplit('-', 2)[0]}" for file in objects}
+    """No allocator, no run-time of numba or Python; routines call each other by name. levels.c has limberjack_wide."""
+    made = {f"limberjack_{file.name.rsplit('-', 2)[0]}" for file in objects} | {"limberjack_wide"}
     for file in objects:
         level = file.stem.rsplit("-", 1)[1]
         assert {name.removesuffix(f"_{level}") for name in undefined(file)} <= SYSTEM | made, file.name
@@ -186,12 +216,15 @@ def test_code_of_a_level_uses_no_register_beyond_it(objects):
 @pytest.mark.skipif(shutil.which("objdump") is None, reason="needs objdump")
 @pytest.mark.skipif("v4" not in LEVELS, reason="registers of x86-64")
 def test_code_for_one_world_uses_half_of_the_widest_registers(objects):
-    """Except in the mass matrix: where few instructions use all of them, an Intel processor slows down the others."""
+    """Except in the mass matrix: where few instructions use all of them, an Intel processor slows down the others. Code
+    for AMD's processors uses all."""
     wide = set()
     for file in (file for file in objects if file.stem.endswith("-v4") and WORLDS not in file.name):
         text = subprocess.run(["objdump", "-d", str(file)], capture_output=True, text=True, check=True).stdout
         wide |= {file.name.split("-")[0]} if "%zmm" in text else set()
-    assert wide == {"mass_matrix"}
+    assert {name for name in wide if not name.endswith(FULL)} == {"mass_matrix"}
+    parts = build.object_code(TARGETS[host()])[0]
+    assert {name for name in wide if name.endswith(FULL)} == {part.symbol for part in parts if part.full}
 
 
 @pytest.mark.skipif(shutil.which("objdump") is None, reason="needs objdump")
