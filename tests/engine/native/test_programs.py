@@ -128,7 +128,7 @@ def test_the_library_shows_the_interface_and_what_python_calls():
     text = (NATIVE / "limberjack.h").read_text(encoding="utf-8")
     declared = set(re.findall(r"^LJ_API [^;(]*?\b(lj_\w+)\(", text, flags=re.M))
     assert len(declared) == 20
-    for_python = {f"limberjack_{name}" for name in ("manifest", "calls", "entries", "each")}
+    for_python = {f"limberjack_{name}" for name in ("manifest", "calls", "entries", "each", "width")}
     assert exported(library_path()) == declared | for_python
 
 
