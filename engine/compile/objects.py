@@ -98,25 +98,24 @@ def _choice(module: llvm.ModuleRef, known: Compiled) -> str:
     """Rename a routine in its module; the text of a function with its name, which jumps to it or to that for whole
     registers.
 
-    `levels.c` sets which. Routines return i32, a status (numba's calling convention).
+    `levels.c` sets which. The function takes any arguments, so that it hands them on where they are: numba passes a
+    hundred of them on the stack. Routines return i32, a status (numba's calling convention).
     """
-    name, function = known.symbol, module.get_function(known.symbol)
-    function.name = half = f"{name}_half"
-    types = [str(argument.type) for argument in function.arguments]
-    taken, handed = ", ".join(types), ", ".join(f"{kind} %a{i}" for i, kind in enumerate(types))
+    name, half = known.symbol, f"{known.symbol}_half"
+    module.get_function(name).name = half
     return f"""
 @{PREFIX}wide = external hidden global i8
-declare i32 @{half}({taken})
-declare i32 @{name}{FULL}({taken})
-define i32 @{name}({handed}) {{
+declare hidden i32 @{half}(...)
+declare hidden i32 @{name}{FULL}(...)
+define i32 @{name}(...) {{
   %wide = load i8, ptr @{PREFIX}wide
   %is.half = icmp eq i8 %wide, 0
   br i1 %is.half, label %use.half, label %use.full
 use.half:
-  %first = musttail call i32 @{half}({handed})
+  %first = musttail call i32 (...) @{half}(...)
   ret i32 %first
 use.full:
-  %second = musttail call i32 @{name}{FULL}({handed})
+  %second = musttail call i32 (...) @{name}{FULL}(...)
   ret i32 %second
 }}
 """
