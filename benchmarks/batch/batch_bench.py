@@ -49,7 +49,7 @@ WORLDS, STEPS, ROUNDS, STATES_OF_A_WORLD = 512, 32, 15, 4
 QUICK_WORLDS, QUICK_ROUNDS = 16, 2
 #: s; until threads have spread over cores, and those of peers have come to rest
 _SPREAD = 0.2
-#: the model that MJX steps: compiling larger ones takes many minutes
+#: the only model that MJX steps, since a step takes it seconds
 _OF_MJX = "panda"
 #: steps of all engines: symplectic Euler
 DT = 1e-4

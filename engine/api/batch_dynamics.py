@@ -124,10 +124,9 @@ class ManyStates:
 
     def _each(self, name: str, *given: Any) -> None:
         """An entry for each state, of whose arguments the `Rows` differ, on all threads."""
-        width = self._lanes.width
 
         def run(thread: int, share: Share) -> None:
-            mine = slice(share.groups.start * width, min(share.groups.stop * width, self.n))
+            mine = self._lanes.worlds_of(share.groups)
             handed = [Rows(each.rows[mine], each.shape) if isinstance(each, Rows) else each for each in given]
             handed = [aligned_zeros(each.size) if isinstance(each, Scratch) else each for each in handed]
             floats = None if self.floats is None else self.floats.rows(np.arange(mine.start, mine.stop))

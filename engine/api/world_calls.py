@@ -104,10 +104,10 @@ class WorldsCall:
         shared = None if floats else aligned_zeros(self._plant.floats.size * width)
         if shared is not None:
             shared[:] = np.repeat(self._plant.floats, width)
-        self._calls = [self._bound(i, part.groups, shared) for i, part in enumerate(self._threads.parts)]
+        self._calls = [self._bound(part.groups, shared) for part in self._threads.parts]
 
-    def _bound(self, i: int, part: slice, shared: np.ndarray | None) -> Call:
-        """A call for the groups from the first of part i on."""
+    def _bound(self, part: slice, shared: np.ndarray | None) -> Call:
+        """A call for the groups from the first of a part on."""
         floats = shared if shared is not None else Given(self._floats, (-1,)).together(part)  # type: ignore[arg-type]
         handed = [each.together(part) if each else None for each in self._arguments]
         tail = [self._report[part].reshape(-1)] if self.report.shape[1] else []
@@ -154,7 +154,7 @@ class WorldsCall:
             np.copyto(self._before[groups], self._changed.data[groups])  # type: ignore[union-attr]
         agreed, report = self._agreed[groups], self._report[groups, :1]
         agreed.fill(0)
-        call.times = len(agreed)
+        call.times.value = len(agreed)
         call(self._threads.works[thread], *given)
         if agreed.all() and not report.any() and not self._uneven[share.parts].any():
             return

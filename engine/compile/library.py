@@ -54,7 +54,7 @@ class Call:
         self._whole = (ctypes.c_int64 * size)(code)
         self._real = (ctypes.c_double * size).from_buffer(self._whole)
         self._address = ctypes.addressof(self._whole)
-        self._open, self._places, self.times = [], places, 1
+        self._open, self._places, self.times = [], places, ctypes.c_int64(1)
         for kind, place, value in zip(types, places, given, strict=True):
             if value is None:
                 self._open.append((kind, place))
@@ -88,7 +88,7 @@ class Call:
                 self._put(kind, place, value)
 
     def over(self, moved: Mapping[int, int], skipped: np.ndarray) -> Call:
-        """Make this call run the entry `times` times, and advance some arguments by a number of bytes each time.
+        """Make this call run the entry `times.value` times, and advance some arguments by a number of bytes each time.
 
         moved : argument → bytes; skipped : (most times,) int64, not zero for runs to leave out; read at every call
         """
@@ -97,8 +97,11 @@ class Call:
         skip, each = _address(self._name, INTS, skipped), self._each
         run = ctypes.cast(self._run, ctypes.c_void_p)  # type: ignore[arg-type]
         self._held = [*self._held, skipped, steps]
-        self.times = len(skipped)
-        self._run = lambda address: each(run, address, self.times, skip, steps, len(rows))
+        times = (
+            self.times
+        )  # a reference to self in the function would keep the call's arrays until garbage is collected
+        times.value = len(skipped)
+        self._run = lambda address: each(run, address, times, skip, steps, len(rows))
         return self
 
     def _put(self, kind: str, place: int, value: Any) -> None:
