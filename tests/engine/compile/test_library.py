@@ -57,6 +57,11 @@ def advanced(of: Library, simulation: lj.Simulation, steps: int) -> np.ndarray:
     return state
 
 
+def require_wider_registers() -> None:
+    if entries().level != "v4":
+        does_not_apply(f"this processor runs code of level {entries().level}, and has no wider registers")
+
+
 def masses(of: Library, simulation: lj.Simulation) -> np.ndarray:
     """The mass matrix, whose columns fill the widest registers."""
     plant, M = simulation.plant, np.zeros((simulation.system.nv, simulation.system.nv))
@@ -84,8 +89,7 @@ def test_a_processor_without_fused_multiply_add_differs_in_the_last_bits_only(se
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_wider_registers_give_the_same_bits(integrator):
-    if entries().level != "v4":
-        does_not_apply(f"this processor runs code of level {entries().level}, and has no wider registers")
+    require_wider_registers()
     wide = library.load(level="v4")
     for seed in range(4):
         simulation = running(seed, integrator)
@@ -97,8 +101,7 @@ def test_wider_registers_give_the_same_bits(integrator):
 @pytest.fixture
 def width():
     """What decides which registers routines use that have code for two widths."""
-    if entries().level != "v4":
-        does_not_apply(f"this processor runs code of level {entries().level}, and has no wider registers")
+    require_wider_registers()
     where = ctypes.CDLL(str(entries().path)).limberjack_width
     where.restype = ctypes.POINTER(ctypes.c_ubyte)
     chosen = where()[0]
