@@ -166,6 +166,10 @@ WK_OWN = 3  # 1: of one compliant touch
 WK_SIZE = 4  # sum of the sizes of its parts
 WK_EXPECTED, WK_DONE = 5, 6  # as predicted, and as the stages of rk4 add up
 
+# work.contacts.found (2,): how many touches a step was solved for; how often the forces found were not the solution
+FOUND = 2
+FO_TOUCHES, FO_FAILED = range(FOUND)
+
 # work.contacts.missed (touches, 2): work that predictions missed when the step was last solved, as in account
 MISSED = 2
 MI_ISLAND, MI_OWN = range(MISSED)
@@ -179,9 +183,9 @@ LI_TOUCH, LI_PAIR, LI_TREE, LI_NEXT = range(LISTED)  # LI_TREE: row of a tree th
 TREE = 4
 TR_UP, TR_FIRST, TR_LAST, TR_BLOCKS = range(TREE)
 
-# work.contacts.active (active, 40): blocks of the island that is solved: forces of a touch along three axes, and behind
+# work.contacts.active (active, 48): blocks of the island that is solved: forces of a touch along three axes, and behind
 # them its moments about these if it has torsional or rolling friction
-ACTIVE = 40
+ACTIVE = 48
 AC_TOUCH, AC_PAIR = 0, 1
 AC_BASIS = 2  # 9: normal and two tangents, inertial axes
 AC_FREE = 11  # 3: velocity at the end of the step with the forces that are held, along these
@@ -203,6 +207,7 @@ AC_FIRST, AC_END = 32, 33  # blocks first … end - 1 may answer to this one; bo
 AC_CALM = 34  # nearly rigid: AC_AIM without restitution
 AC_LIVELY = 35  # 3: the forces with the whole restitution, where that is too much
 AC_LIGHT = 38  # h / M: the answer of all bodies of the model as one mass; 0 of moments
+AC_BEST = 39  # 3: the forces that were nearest to a solution
 
 CONTACTS = Family(
     "contacts",
@@ -241,6 +246,7 @@ CONTACTS = Family(
         Table("touch_before", "touches", TOUCH, field="before"),  # of the State at the start of a step of several parts
         Table("account", "2 * touches", ACCOUNT),
         Table("opened", "1 * (pairs > 0)"),
+        Table("found", f"{FOUND} * (pairs > 0)"),
         Table("missed", "touches", MISSED),
         Table("met", "touches", MET),
         Table("awake", "pairs", AWAKE),

@@ -164,12 +164,27 @@ def has_jumped(start, x, u, h, size):
 
 
 @kernel
-def _meet_closely(plant, work, i, first, second, h, margin, since, ended):
-    """All touches of pair i, which may touch where they are nearer than the margin; those of edges and meshes that are
-    at another corner than at the start of the step of h begin. since, ended: of `find_touches`"""
-    pair = plant.contacts.pair_int[i]
+def _note_motion(plant, work, pair, h):
+    """Velocities of all touches of a pair; those of edges and meshes that are at another corner than at the start of
+    the step of h begin."""
     row_a = plant.contacts.collider_int[pair[t.PA_A], t.CO_ROW]
     row_b = plant.contacts.collider_int[pair[t.PA_B], t.CO_ROW]
+    size, one = size_of(plant, pair), plant.contacts.collider_int[pair[t.PA_A], t.CO_SHAPE]
+    jumps = one == t.CAPSULE or plant.contacts.collider_int[pair[t.PA_B], t.CO_SHAPE] >= t.CYLINDER
+    for j in range(pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES]):
+        row = work.contacts.met[j]
+        x = load3(row, t.ME_POINT)
+        u = velocity_at(work, row_b, x)
+        row[t.ME_NEAR] = 1.0
+        if jumps and has_jumped(load3(row, t.ME_FROM), x, u, h, size):
+            row[t.ME_BEGAN] = 0.0
+        store3(row, t.ME_SPEED, sub(u, velocity_at(work, row_a, x)))
+
+
+@kernel
+def _meet_closely(plant, work, i, first, second, h, margin, since, ended):
+    """All touches of pair i, which may touch where they are nearer than the margin. since, ended: of `find_touches`"""
+    pair = plant.contacts.pair_int[i]
     Ra, pa, Rb, pb = load9(first, t.PC_R), load3(first, t.PC_P), load9(second, t.PC_R), load3(second, t.PC_P)
     shapes = plant.contacts.collider_int
     one, other = shapes[pair[t.PA_A], t.CO_SHAPE], shapes[pair[t.PA_B], t.CO_SHAPE]
@@ -184,15 +199,7 @@ def _meet_closely(plant, work, i, first, second, h, margin, since, ended):
         height_field_routine(ints, floats, vector, i, margin)
     else:
         convex_routine(ints, floats, vector, i)
-    size = size_of(plant, pair)
-    for j in range(pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES]):
-        row = work.contacts.met[j]
-        x = load3(row, t.ME_POINT)
-        u = velocity_at(work, row_b, x)
-        row[t.ME_NEAR] = 1.0
-        if (one == t.CAPSULE or other >= t.CYLINDER) and has_jumped(load3(row, t.ME_FROM), x, u, h, size):
-            row[t.ME_BEGAN] = 0.0
-        store3(row, t.ME_SPEED, sub(u, velocity_at(work, row_a, x)))
+    _note_motion(plant, work, pair, h)
     if one == t.BOX and other == t.BOX:
         sort_touches(plant, work, pair, since, ended)
 
@@ -202,15 +209,25 @@ def meet_routine(ints, floats, vector, h, since, ended):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     place_shapes(plant, work)
     for i in range(plant.contacts.pair_int.shape[0]):
-        pair = plant.contacts.pair_int[i]
+        pair, awake = plant.contacts.pair_int[i], work.contacts.awake[i]
         first, second = work.contacts.placed[pair[t.PA_A]], work.contacts.placed[pair[t.PA_B]]
         least, pace = distance_and_pace(plant, pair, first, second)
         margin = t.WARY * h * pace + t.NEARBY
         if least > margin:
             _far(work, i, pair, least)
+        elif _has_stayed(plant, awake, pair, since, ended):
+            _note_motion(plant, work, pair, h)
         else:
-            work.contacts.awake[i, t.AW_NEAR] = 1.0
+            awake[t.AW_NEAR] = 1.0
             _meet_closely(plant, work, i, first, second, h, margin, since, ended)
+
+
+@kernel
+def _has_stayed(plant, awake, pair, since, ended):
+    """Whether the touches of a pair are known: with Euler's methods, along J(q) v', shapes are at the end of a step
+    where they were at its start. The margin chooses triangles of height fields."""
+    known = ended and since == 0.0 and awake[t.AW_BEGAN] > 0.0
+    return known and plant.contacts.collider_int[pair[t.PA_B], t.CO_SHAPE] != t.HEIGHT_FIELD
 
 
 @kernel

@@ -4,7 +4,8 @@
     open        f = 0
     pushing     f = f₁                     at the bound of deep overlaps
     sticking    u_t + ρ f_t = ρ f₀         ρ small: which of many sticking touches bears what stays as it is
-    sliding     f_t = µ f d                d its direction now
+    sliding     f_t = µ f d - P u_t / s    d its direction now, -s f_t the velocity, P what is across d: the direction
+                                           turns with the velocity, to first order
 
 and likewise for the moments of torsional and rolling friction, where u = u₀ + h W f. This is a step of Newton's method
 that begins at the present result of the Gauss-Seidel iteration. It also converges for high stacks, for which that
@@ -22,7 +23,7 @@ from limberjack.engine.tables import contacts as t
 
 #: ρ as a share of the touch's response to its own force
 _PROXIMAL = 1e-6
-#: a touch slides if its force is this near to the bound of friction
+#: a touch slides if its force is this near to the bound of friction; likewise the bound of deep overlaps
 _SLIDES = 1.0 - 1e-9
 #: likewise the work that compliant touches return
 _RETURNS = 1.0 - 1e-9
@@ -93,12 +94,18 @@ def _compliant_row(work, i, law):
 
 
 @kernel
+def _is_bound(active, f, u):
+    """Whether a normal force is at its bound, and its law would have more."""
+    return f >= _SLIDES * active[t.AC_MOST] and active[t.AC_AIM] - u >= active[t.AC_SOFT] * active[t.AC_MOST]
+
+
+@kernel
 def _normal_row(work, i, law):
     active, at = work.contacts.active[i], 3 * i
     f, u = active[t.AC_FORCE], work.contacts.speed[at]
     if f <= 0.0:
         _given_row(work, at, 0.0)
-    elif law[t.K_STIFFNESS] == 0.0 and active[t.AC_AIM] - u >= active[t.AC_SOFT] * active[t.AC_MOST]:
+    elif law[t.K_STIFFNESS] == 0.0 and _is_bound(active, f, u):
         _given_row(work, at, active[t.AC_MOST])
     elif law[t.K_STIFFNESS] == 0.0:
         _answer_row(work, at, active[t.AC_SOFT], active[t.AC_AIM])
@@ -107,6 +114,20 @@ def _normal_row(work, i, law):
         _answer_row(work, at, soft, u + soft * f)
     else:
         _compliant_row(work, i, law)
+
+
+@kernel
+def _sliding_rows(work, i, normal, friction, d, lag):
+    """d·f_t = µ f, and P u_t + s P f_t = 0, of block i; lag: s."""
+    active, at, right = work.contacts.active[i], 3 * i, work.contacts.right
+    first, second = work.contacts.system[at + 1], work.contacts.system[at + 2]
+    for j in range(3 * whole(active[t.AC_FIRST]), 3 * whole(active[t.AC_END])):
+        second[j] = d[0] * second[j] - d[1] * first[j]
+    right[at + 2] = d[0] * right[at + 2] - d[1] * right[at + 1]
+    second[at + 1] -= lag * d[1]
+    second[at + 2] += lag * d[0]
+    _given_row(work, at + 1, 0.0)
+    first[at + 1], first[at + 2], first[3 * normal] = d[0], d[1], -friction
 
 
 @kernel
@@ -121,11 +142,13 @@ def _tangent_rows(work, i, normal, friction):
         for c in range(1, 3):
             _answer_row(work, at + c, near, near * active[t.AC_FORCE + c])
         return
+    if length > 0.0:
+        u, v = work.contacts.speed[at + 1], work.contacts.speed[at + 2]
+        lag = max(near, -(u * x + v * y) / (length * length))
+        _sliding_rows(work, i, normal, friction, (x / length, y / length), lag)
+        return
     _given_row(work, at + 1, 0.0)
     _given_row(work, at + 2, 0.0)
-    if length > 0.0:
-        work.contacts.system[at + 1, 3 * normal] = -friction * x / length
-        work.contacts.system[at + 2, 3 * normal] = -friction * y / length
 
 
 @kernel

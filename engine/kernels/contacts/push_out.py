@@ -35,7 +35,7 @@ SHALLOW = PUSH * (SOFT / FADE) ** 0.5
 #: G, m/s²
 LOAD = 3000.0
 #: largest force of touches without such a bound, N
-_ENDLESS = 1e300
+ENDLESS = 1e300
 
 
 @kernel
@@ -65,7 +65,7 @@ def hold(active, own, depth, h):
 @kernel
 def unbound(active):
     """Prepare any block: it is not deep, and its force has no bound but those of its laws."""
-    active[t.AC_MOST], active[t.AC_PUSH] = _ENDLESS, 0.0
+    active[t.AC_MOST], active[t.AC_PUSH] = ENDLESS, 0.0
     active[t.AC_AIM], active[t.AC_CALM], active[t.AC_LIGHT] = 0.0, 0.0, 0.0
 
 

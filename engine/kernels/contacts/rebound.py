@@ -17,13 +17,12 @@ from __future__ import annotations
 
 import math
 
-from limberjack.engine.algebra.spatial import dot, load3
 from limberjack.engine.algebra.whole_numbers import whole
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.contacts.account import ROUNDING, open_account
 from limberjack.engine.kernels.contacts.answers import find_answers_at
 from limberjack.engine.kernels.contacts.polish import law_of
-from limberjack.engine.kernels.contacts.solution import start_speeds
+from limberjack.engine.kernels.contacts.speeds import came, start_speeds
 from limberjack.engine.tables import contacts as t
 
 
@@ -44,17 +43,6 @@ def rebound_speed(gap, free, came, e, h, share):
 
 
 @kernel
-def _came(work, i, c):
-    """The velocity of block i along axis c at the start of the step; of spins, which hardly change without contact,
-    that at its end."""
-    active = work.contacts.active[i]
-    met = work.contacts.met[int(active[t.AC_TOUCH])]
-    if active[t.AC_TURNS] > 0.0:
-        return active[t.AC_FREE + c]
-    return dot(load3(active, t.AC_BASIS + 3 * c), load3(met, t.ME_ONCE))
-
-
-@kernel
 def _look_where_forces_act(plant, work, n, h, share, looped):
     """work.contacts.system = h W where the forces of n blocks act, and work.contacts.right = u₋ + u without changes of
     these: the solutions are through with both. With rk4 the forces act midway between the places at the start and the
@@ -62,7 +50,7 @@ def _look_where_forces_act(plant, work, n, h, share, looped):
     find_answers_at(plant, work, work.contacts.system, n, h, looped, share)
     for i in range(n):
         for c in range(3):
-            work.contacts.right[3 * i + c] = _came(work, i, c) + work.contacts.active[i, t.AC_FREE + c]
+            work.contacts.right[3 * i + c] = came(work, i, c) + work.contacts.active[i, t.AC_FREE + c]
 
 
 @kernel

@@ -8,26 +8,25 @@ touches are solved for at once (`polish.py`), each in its state at that moment.
 
 from __future__ import annotations
 
+import math
+
 from limberjack.engine.algebra.whole_numbers import whole
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.contacts.laws import STILL, compliant_force, friction, most_returned, rigid_force
 from limberjack.engine.kernels.contacts.polish import law_of, pays, polish
+from limberjack.engine.kernels.contacts.push_out import ENDLESS
+from limberjack.engine.kernels.contacts.speeds import came, spread, start_speeds
 from limberjack.engine.tables import contacts as t
 
 #: the iteration ends when changes of forces are below this share of the largest force
 REST = 1e-10
-#: first sweeps; then so many times a solution for all touches followed by sweeps, unless there are more touches than
-#: that pays for; last sweeps
-FIRST, ROUNDS, BETWEEN, SWEEPS = 2, 12, 2, 200
-
-
-@kernel
-def _spread(work, i, d, e, f):
-    """Update the velocities of all blocks for the changes [d; e; f] of the forces of block i."""
-    a, b, c = work.contacts.answer[3 * i], work.contacts.answer[3 * i + 1], work.contacts.answer[3 * i + 2]
-    speed, active = work.contacts.speed, work.contacts.active[i]
-    for j in range(3 * whole(active[t.AC_FIRST]), 3 * whole(active[t.AC_END])):
-        speed[j] += d * a[j] + e * b[j] + f * c[j]
+#: the same once solutions for all touches bring the forces no nearer: of touches that share a load in many ways
+NEAR = 1e-6
+#: first sweeps; sweeps after a solution for all touches; how many times longer they get after each one that brings the
+#: forces no nearer
+FIRST, BETWEEN, LONGER = 2, 2, 4
+#: most sweeps; where solutions for all touches pay, most products of sweeps and touches, but at least so many sweeps
+SWEEPS, PRODUCTS, FEW = 226, 2000, 50
 
 
 @kernel
@@ -76,24 +75,9 @@ def _relax(plant, work, i, held):
     g, h = friction(a, b, c, u, v, active[t.AC_BOUND], active[t.AC_LIGHT])
     active[t.AC_FORCE], active[t.AC_FORCE + 1], active[t.AC_FORCE + 2] = f, g, h
     if d != 0.0 or g != x or h != y:
-        _spread(work, i, d, g - x, h - y)
+        spread(work, i, d, g - x, h - y)
     change = max(abs(d), max(abs(g - x), abs(h - y)))
     return change / max(law[t.K_TORSION], law[t.K_ROLLING]) if turns else change
-
-
-@kernel
-def start_speeds(work, n):
-    """Velocities of all blocks with the present forces."""
-    for i in range(n):
-        for c in range(3):
-            work.contacts.speed[3 * i + c] = work.contacts.active[i, t.AC_FREE + c]
-    for i in range(n):
-        active = work.contacts.active[i]
-        d = active[t.AC_FORCE] - active[t.AC_HELD]
-        e = active[t.AC_FORCE + 1] - active[t.AC_HELD + 1]
-        f = active[t.AC_FORCE + 2] - active[t.AC_HELD + 2]
-        if d != 0.0 or e != 0.0 or f != 0.0:
-            _spread(work, i, d, e, f)
 
 
 @kernel
@@ -107,18 +91,97 @@ def _largest(work, n):
 
 
 @kernel
-def solve_touches(plant, work, n):
-    """AC_FORCE of the n blocks of an island, and work.contacts.speed with it; returns the number of sweeps."""
-    rounds = FIRST + (ROUNDS * BETWEEN if pays(work, n) else 0)
-    for sweep in range(rounds + SWEEPS):
-        polished = sweep >= FIRST and sweep < rounds and (sweep - FIRST) % BETWEEN == 0
-        if polished:
-            polish(plant, work, n)
-        if sweep == 0 or polished:
-            start_speeds(work, n)
-        change, held = 0.0, sweep >= rounds + SWEEPS // 2
+def _work(plant, work, n):
+    """f·(u₋ + u) of n blocks, twice the power of their forces, and f·W f; u₋: at the start of the step.
+
+    Normal forces of compliant touches keep account of what they do, and those of shallow overlaps may push.
+    """
+    done, answered = 0.0, 0.0
+    for i in range(n):
+        active = work.contacts.active[i]
+        own = active[t.AC_TURNS] == 0.0 and plant.contacts.contact[law_of(plant, work, i), t.K_STIFFNESS] > 0.0
+        for c in range(3):
+            row, f = 3 * i + c, active[t.AC_FORCE + c]
+            if c > 0 or not own:
+                done += f * (came(work, i, c) + work.contacts.speed[row])
+            if c == 0 and active[t.AC_MOST] == ENDLESS:
+                done -= 2.0 * f * max(0.0, active[t.AC_CALM])
+            for j in range(whole(active[t.AC_FIRST]), whole(active[t.AC_END])):
+                for d in range(3):
+                    answered += f * work.contacts.answer[row, 3 * j + d] * work.contacts.active[j, t.AC_FORCE + d]
+    return done, answered
+
+
+@kernel
+def _scale(active, share):
+    for c in range(3):
+        active[t.AC_FORCE + c] *= share
+
+
+@kernel
+def _make_do(plant, work, n):
+    """Make do with forces of n blocks that are not the solution: those of touches that bear nothing are none, which the
+    bounds that were held last do not say, and together the forces add no energy."""
+    for i in range(n):
+        active, turns = work.contacts.active[i], work.contacts.active[i, t.AC_TURNS] > 0.0
+        if work.contacts.active[i - 1 if turns else i, t.AC_FORCE] <= 0.0:
+            _scale(active, 0.0)
+    start_speeds(work, n)
+    done, answered = _work(plant, work, n)
+    if done > 0.0:
+        share = max(0.0, 1.0 - done / answered) if answered > 0.0 else 0.0
         for i in range(n):
-            change = max(change, _relax(plant, work, i, held))
-        if change <= REST * _largest(work, n):
-            return sweep + 1
-    return rounds + SWEEPS
+            _scale(work.contacts.active[i], share)
+        start_speeds(work, n)
+
+
+@kernel
+def _sweep(plant, work, n, held):
+    """One sweep over n blocks; returns the largest change. held : whether bounds of friction are"""
+    change = 0.0
+    for i in range(n):
+        change = max(change, _relax(plant, work, i, held))
+    return change
+
+
+@kernel
+def _keep(work, n):
+    """Keep the forces of n blocks as the best so far."""
+    for i in range(n):
+        for c in range(3):
+            work.contacts.active[i, t.AC_BEST + c] = work.contacts.active[i, t.AC_FORCE + c]
+
+
+@kernel
+def _go_back(work, n):
+    """The forces of n blocks become the best again."""
+    for i in range(n):
+        for c in range(3):
+            work.contacts.active[i, t.AC_FORCE + c] = work.contacts.active[i, t.AC_BEST + c]
+
+
+@kernel
+def solve_touches(plant, work, n):
+    """AC_FORCE of the n blocks of an island, and work.contacts.speed with it."""
+    polishes, wait, following, least, change = pays(work, n), BETWEEN, FIRST, math.inf, math.inf
+    most = max(FEW, min(SWEEPS, PRODUCTS // n)) if polishes else SWEEPS
+    for sweep in range(most):
+        begins, held = polishes and sweep == following, sweep > most // 2
+        if begins and change < least:
+            least, following = change, sweep + BETWEEN
+            _keep(work, n)
+            for _ in range(2 if wait > BETWEEN else 1):  # what slides shows after one, and not after a sweep
+                polish(plant, work, n)
+                start_speeds(work, n)
+        elif begins:
+            wait, following = LONGER * wait, sweep + LONGER * wait
+            _go_back(work, n)
+        if sweep == 0 or begins:
+            start_speeds(work, n)
+        change, largest = _sweep(plant, work, n, held), _largest(work, n)
+        if change <= (NEAR if wait > BETWEEN else REST) * largest:
+            if not held:
+                return
+            break
+    work.contacts.found[t.FO_FAILED] += 1.0
+    _make_do(plant, work, n)

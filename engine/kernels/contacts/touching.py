@@ -26,7 +26,7 @@ from limberjack.engine.compile.compiled import FLOATS, REAL, VECTORS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel, routine
 from limberjack.engine.kernels.contacts.account import forget_missed, open_own, work_left
 from limberjack.engine.kernels.contacts.answers import find_answers, place_of, prepare_loops
-from limberjack.engine.kernels.contacts.broad_phase import size_of, velocity_at
+from limberjack.engine.kernels.contacts.held import MOST_TRIES, let_go
 from limberjack.engine.kernels.contacts.islands import (
     find_islands,
     forget,
@@ -36,7 +36,7 @@ from limberjack.engine.kernels.contacts.islands import (
     take_island,
 )
 from limberjack.engine.kernels.contacts.laws import LEVER, SOFT, STILL, depth_at, law_force, stiffness, stored
-from limberjack.engine.kernels.contacts.meeting import carry_on, find_touches, has_jumped, note_start, wake_pairs
+from limberjack.engine.kernels.contacts.meeting import carry_on, find_touches, note_start, wake_pairs
 from limberjack.engine.kernels.contacts.polish import law_of
 from limberjack.engine.kernels.contacts.push_out import PUSH, hold, limit, push_out, unbound
 from limberjack.engine.kernels.contacts.rebound import lively, rebound_speed
@@ -58,8 +58,8 @@ from limberjack.engine.tables.plant import (
     work_view,
 )
 
-#: returned by `touch` if accelerations have to be computed again, and how often at most
-AGAIN, MOST_TRIES = -1, 2
+#: returned by `touch` if accelerations have to be computed again
+AGAIN = -1
 # rows of work.vstage and work.qstage; accelerations of a step's start
 _A, _NEXT, _MEAN, _THERE = 0, V_PASS, V_PASS + 1, Q_PASS
 #: smaller errors of a predicted gap are rounding, m: forces of what rests would change with them
@@ -129,53 +129,11 @@ def keep_touches(plant, ints, work, state):
 
 
 @kernel
-def hold_touches(plant, work):
-    """Hold only the forces of touches that have acted for more than one step since their last jolt: an impact must not
-    act twice, neither at its own touch nor at those that pass it on."""
-    for i in range(plant.contacts.pair_int.shape[0]):
-        pair = plant.contacts.pair_int[i]
-        if work.contacts.awake[i, t.AW_LIVE] > 0.0:
-            for j in range(pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES]):
-                known = work.contacts.touch[j]
-                if known[t.TO_ACTS] < 2.0:
-                    known[t.TO_ACTS] = -known[t.TO_ACTS]
-
-
-@kernel
 def wake_all(work):
     """No pair sleeps."""
     for i in range(work.contacts.awake.shape[0]):
         awake = work.contacts.awake[i]
         awake[t.AW_NEAR], awake[t.AW_BEGAN], awake[t.AW_LIVE], awake[t.AW_KEPT] = 1.0, 1.0, 1.0, 1.0
-
-
-@kernel
-def _is_elsewhere(plant, work, pair, j, h):
-    """Whether touch j of a pair, which is held, is at another place at the end of a step of h, or not there at all."""
-    met, known = work.contacts.met[j], work.contacts.touch[j]
-    if met[t.ME_NEAR] == 0.0 or met[t.ME_GAP] > size_of(plant, pair):
-        return True
-    x = load3(met, t.ME_POINT)
-    u = velocity_at(work, plant.contacts.collider_int[pair[t.PA_B], t.CO_ROW], x)
-    return has_jumped(load3(known, t.TO_POINT), x, u, h, size_of(plant, pair))
-
-
-@kernel
-def _let_go(plant, work, h, tries):
-    """Whether touches were held that are not where they were, so that no force there could take back what is held:
-    these begin again, and at the last try no others are held."""
-    found = False
-    for i in range(plant.contacts.pair_int.shape[0]):
-        pair, awake = plant.contacts.pair_int[i], work.contacts.awake[i]
-        if awake[t.AW_LIVE] > 0.0:
-            for j in range(pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES]):
-                if work.contacts.touch[j, t.TO_ACTS] > 0.0 and _is_elsewhere(plant, work, pair, j, h):
-                    forget(work, j, work.contacts.met[j, t.ME_GAP])
-                    found = True
-    if found and tries == MOST_TRIES - 1:
-        for j in range(work.contacts.touch.shape[0]):
-            work.contacts.touch[j, t.TO_ACTS] = -abs(work.contacts.touch[j, t.TO_ACTS])
-    return found
 
 
 @kernel
@@ -355,9 +313,10 @@ def touch_routine(ints, floats, vector, q, v, h, share, tries):
     find_touches(plant, work, h, share * h, False)
     note_start(plant, work)
     _predict(plant, work, q, v, h, share)
-    if tries < MOST_TRIES and _let_go(plant, work, h, tries):
+    if tries < MOST_TRIES and let_go(plant, work, h, share, tries):
         return AGAIN
     count = list_touches(plant, work, h)
+    work.contacts.found[t.FO_TOUCHES], work.contacts.found[t.FO_FAILED] = count, 0.0
     if count == 0:
         return 0
     blocks = find_islands(plant, work, count)

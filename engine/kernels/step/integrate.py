@@ -22,11 +22,10 @@ from limberjack.engine.algebra.array_views import vector_view
 from limberjack.engine.compile.compiled import FLAG, FLOATS, INTS, REAL, VECTORS, WHOLE
 from limberjack.engine.compile.kernel import entry, kernel, routine
 from limberjack.engine.kernels.contacts.account import MOST_SOLUTIONS, add_work_routine, added_energy, close_accounts
+from limberjack.engine.kernels.contacts.held import MOST_TRIES, hold_touches
 from limberjack.engine.kernels.contacts.touching import (
     AGAIN,
-    MOST_TRIES,
     begin_touches,
-    hold_touches,
     keep_touches,
     restore_touches,
     save_touches,
@@ -61,6 +60,7 @@ from limberjack.engine.kernels.nodes.manifold import (
 )
 from limberjack.engine.kernels.sensors.instruments import take_samples
 from limberjack.engine.kernels.step.state_validity import health
+from limberjack.engine.tables.contacts import FO_FAILED, FO_TOUCHES
 from limberjack.engine.tables.drives import MO_Q, MO_V
 from limberjack.engine.tables.loops import AFRESH, HELD
 from limberjack.engine.tables.plant import (
@@ -264,14 +264,18 @@ def touching_routine(ints, floats, vector, state, q, v, command, left, h, integr
     rk4: contact forces added energy (`contacts/account.py`).
     """
     plant, work = plant_view(ints, floats), work_view(ints, vector)
-    touches, solutions, implicit = 0, 0, integrator == IMPLICIT
+    touches, solutions, implicit, found = 0, 0, integrator == IMPLICIT, work.contacts.found
+    most = MOST_PASSES if implicit else MOST_SOLUTIONS
     if implicit:
         _copy(v, work.vstage[_AHEAD])
-    for solutions in range(1, MOST_PASSES + 1):
+    for solutions in range(1, most + 1):
         touches = _integrate(plant, work, q, v, command, left, h, integrator, True)
-        if touches > 0 or (implicit and friction_holds(plant, v, work.vstage[_AHEAD], work.vstage[_V])):
+        if touches > 0 or solutions == most or (solutions == 1 and found[FO_TOUCHES] == 0.0):
             break
-        if not implicit and (solutions == MOST_SOLUTIONS or not added_energy(work)):
+        holds = implicit and friction_holds(plant, v, work.vstage[_AHEAD], work.vstage[_V])
+        if holds or (solutions > 1 and found[FO_FAILED] > 0.0):
+            break
+        if not implicit and not added_energy(work):
             break
         take_touches(ints, work, state)
         wake_all(work)
