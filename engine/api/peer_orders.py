@@ -5,7 +5,8 @@
                unlimited turning joints as (cos, sin); planar q = [x, y, cos, sin], v = [vx, vy, ω] in body axes
     MuJoCo     free q = [position, quaternion w x y z], v = [v in inertial axes, ω in body axes]
 
-Joints are matched by name. Free hinges are taken as joining the model's own body frames, as URDF and MJCF do.
+Joints are matched by name, those that have none in an MJCF file by the name that its reader gives them. Free hinges are
+taken as joining the model's own body frames, as URDF and MJCF do.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from limberjack.engine.algebra.rotations import from_quaternion
 from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model import arguments as model_arguments
+from limberjack.engine.model.readers.mjcf_names import Names
 from limberjack.engine.model.system import Hinge, System
 
 _FREE_Q, _FREE_V = np.array([4, 5, 6, 1, 2, 3, 0]), np.array([3, 4, 5, 0, 1, 2])
@@ -119,7 +121,10 @@ def _pinocchio_joints(system: System, model: Any) -> Iterator[tuple[Hinge, slice
 
 
 def _mujoco_joints(system: System, model: Any) -> Iterator[tuple[Hinge, slice, slice, int, int]]:
-    joints = {model.joint(k).name: k for k in range(model.njnt)}
+    import mujoco
+
+    names = Names(model, mujoco)  # joints without a name in the file, as free joints often are, have one here
+    joints = {names.joint(k): k for k in range(model.njnt)}
     for hinge, qs, vs in _moving(system):
         if hinge.name not in joints:
             raise ArgumentError(f"the MuJoCo model has no joint '{hinge.name}'.")

@@ -20,10 +20,10 @@ from limberjack.engine.tables import contacts as t
 
 #: the iteration ends when changes of forces are below this share of the largest force
 REST = 1e-10
-#: the same once solutions for all touches bring the forces no nearer: of touches that share a load in many ways
+#: the same once solutions for all touches hardly bring the forces nearer: of touches that share a load in many ways
 NEAR = 1e-6
-#: first sweeps; sweeps after a solution for all touches; how many times longer they get after each one that brings the
-#: forces no nearer
+#: first sweeps; sweeps after a solution for all touches; how many times longer they get after each one that does not
+#: halve the last change
 FIRST, BETWEEN, LONGER = 2, 2, 4
 #: most sweeps; where solutions for all touches pay, most products of sweeps and touches, but at least so many sweeps
 SWEEPS, PRODUCTS, FEW = 226, 2000, 50
@@ -167,6 +167,11 @@ def solve_touches(plant, work, n):
     most = max(FEW, min(SWEEPS, PRODUCTS // n)) if polishes else SWEEPS
     for sweep in range(most):
         begins, held = polishes and sweep == following, sweep > most // 2
+        if begins and change > 0.5 * least and min(change, least) <= NEAR * _largest(work, n):
+            if change > least:
+                _go_back(work, n)
+                start_speeds(work, n)
+            return
         if begins and change < least:
             least, following = change, sweep + BETWEEN
             _keep(work, n)
@@ -178,8 +183,8 @@ def solve_touches(plant, work, n):
             _go_back(work, n)
         if sweep == 0 or begins:
             start_speeds(work, n)
-        change, largest = _sweep(plant, work, n, held), _largest(work, n)
-        if change <= (NEAR if wait > BETWEEN else REST) * largest:
+        change = _sweep(plant, work, n, held)
+        if change <= REST * _largest(work, n):
             if not held:
                 return
             break

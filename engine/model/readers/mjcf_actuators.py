@@ -1,7 +1,8 @@
 """MJCF actuators as torque, servo and velocity drives.
 
 With gear g the joint's force is g f, and the actuator's length g q (MuJoCo, "Actuation model"):
-motor f = k u; position f = kp (u − g q) − kv g q̇; velocity f = kv (u − g q̇).
+motor f = k u; position f = kp (u − g q) − kv g q̇; velocity f = kv (u − g q̇). Of other affine laws
+f = k u + b₀ − kp g q − kv g q̇ the command is what the joint is to do, not u: a text says how they are related.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ def _actuator(model: Any, mujoco: Any, i: int, names: Names, place: Place, findi
     mode, kp, kd = _law(model, mujoco, i, where)
     coordinate = names.joint(joint)
     name = names.actuator(i, coordinate)
+    _note_command(model, i, mode, gear, kp or kd, name, findings)
     limit = _limit(model, i, joint, gear, mode, name, findings)
     return Actuator(name, coordinate, mode, gear * gear * kp, gear * gear * kd, limit, where=where)
 
@@ -74,12 +76,26 @@ def _law(model: Any, mujoco: Any, i: int, where: str) -> tuple[str, float, float
     affine = bias_type == int(mujoco.mjtBias.mjBIAS_AFFINE)
     if bias_type == int(mujoco.mjtBias.mjBIAS_NONE) or (affine and not any(bias)):
         return "torque", 0.0, 0.0
-    if affine and bias[0] == 0.0 and gain > 0.0:
-        if bias[1] == -gain and bias[2] <= 0.0:
-            return "servo", gain, -bias[2]
-        if bias[1] == 0.0 and bias[2] == -gain:
-            return "velocity", 0.0, gain
-    _refuse(where, f"gain {gain:g} and bias {bias} are not those of a motor, position or velocity actuator")
+    if affine and bias[1] <= 0.0 and bias[2] <= 0.0:
+        if bias[1] < 0.0:
+            return "servo", -bias[1], -bias[2]
+        return ("velocity", 0.0, -bias[2]) if bias[2] < 0.0 else ("torque", 0.0, 0.0)
+    _refuse(where, f"gain {gain:g} and bias {bias} are not those of a motor, spring or damper")
+
+
+def _note_command(model: Any, i: int, mode: str, gear: float, k: float, name: str, findings: list[str]) -> None:
+    """Describe the command of an actuator with a law of its own: (gain u + b₀) / (k gear), of a torque times gear."""
+    gain, offset = float(model.actuator_gainprm[i][0]), _offset(model, i)
+    share = gear if mode == "torque" else 1.0 / (k * gear)
+    if offset != 0.0 or (mode != "torque" and gain != k):
+        what = {"torque": "force", "servo": "position", "velocity": "rate"}[mode]
+        law = f"{gain * share:.6g} u" + (f" {offset * share:+.6g}" if offset else "")
+        findings.append(f"the command of actuator '{name}' is the {what} of its joint: {law} for MuJoCo's control u")
+
+
+def _offset(model: Any, i: int) -> float:
+    """b₀, the constant part of the actuator's own force."""
+    return float(model.actuator_biasprm[i][0]) if int(model.actuator_biastype[i]) else 0.0
 
 
 def _limit(model: Any, i: int, joint: int, gear: float, mode: str, name: str, findings: list[str]) -> float:
@@ -89,8 +105,8 @@ def _limit(model: Any, i: int, joint: int, gear: float, mode: str, name: str, fi
         ranges.append(("forcerange", gear * np.asarray(model.actuator_forcerange[i])))
     control = int(model.actuator_ctrladr[i]) if hasattr(model, "actuator_ctrladr") else i
     if mode == "torque" and model.actuator_ctrllimited[control]:
-        gain = gear * float(model.actuator_gainprm[i][0])
-        ranges.append(("ctrlrange", gain * np.asarray(model.actuator_ctrlrange[control])))
+        gain, offset = gear * float(model.actuator_gainprm[i][0]), gear * _offset(model, i)
+        ranges.append(("ctrlrange", gain * np.asarray(model.actuator_ctrlrange[control]) + offset))
     if model.jnt_actfrclimited[joint]:
         ranges.append(("actuatorfrcrange", np.asarray(model.jnt_actfrcrange[joint])))
     for field, (low, high) in ranges:

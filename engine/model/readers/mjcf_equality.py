@@ -7,6 +7,7 @@ connect  the point data[0:3] of body 1 is the point data[3:6] of body 2; or the 
 weld     the frame (data[3:6], quaternion data[6:10]) on body 1 is body 2's frame moved to its point data[0:3]; or the
          frames of two sites. With torquescale = data[10] = 0 it leaves the rotation free
 joint    y - y0 = a0 + a1 (x - x0) + … + a4 (x - x0)⁴, a = data[0:5]; without a second joint y - y0 = a0
+tendon   the same of the lengths of two fixed tendons, which are sums of joints with factors
 """
 
 from __future__ import annotations
@@ -54,8 +55,11 @@ def _loop(model: Any, mujoco: Any, i: int, names: Names, place: Place) -> Loop:
     disabled = int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_EQUALITY)
     if disabled or not model.eq_active0[i]:
         fields |= {"switchable": True, "closed": False}
-    if kind == kinds.mjEQ_JOINT:
-        terms, offset = _coupling(model, i, names)
+    if kind in (kinds.mjEQ_JOINT, kinds.mjEQ_TENDON):
+        ends = [
+            _End(model, mujoco, int(end), kind, where) for end in (model.eq_obj1id[i], model.eq_obj2id[i]) if end >= 0
+        ]
+        terms, offset = _coupling(np.array(model.eq_data[i][:5], dtype=float), ends, names, where)
         return Loop(name, "coupling", terms=terms, offset=offset, **fields)
     if kind not in (kinds.mjEQ_CONNECT, kinds.mjEQ_WELD):
         word = kind.name.removeprefix("mjEQ_").lower()
@@ -90,16 +94,37 @@ def _site_frame(model: Any, site: int, names: Names) -> Frame:
     return names.body(owner) if owner else None, pose
 
 
-def _coupling(model: Any, i: int, names: Names) -> tuple[tuple[Term, ...], float]:
-    """Terms and offset of y - (a0 - a1 x0 + …) - (…) x - … = y0."""
-    follower, leader = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
-    a = np.array(model.eq_data[i][:5], dtype=float)
-    start = float(model.qpos0[model.jnt_qposadr[follower]])
-    own = Term(names.joint(follower), (1.0,))
-    if leader < 0:
-        return (own,), start + float(a[0])
-    x0 = float(model.qpos0[model.jnt_qposadr[leader]])
-    c = Polynomial(a)(Polynomial([-x0, 1.0])).coef  # in powers of x
-    factors = tuple(float(-value) for value in np.trim_zeros(c[1:], "b"))
-    share = (Term(names.joint(leader), factors),) if factors else ()
-    return (own, *share), start + float(c[0])
+class _End:
+    """What a coupling couples, Σ c q of some joints: their factors c, and its value at qpos0."""
+
+    def __init__(self, model: Any, mujoco: Any, index: int, kind: Any, where: str) -> None:
+        if kind == mujoco.mjtEq.mjEQ_JOINT:
+            self.factors, self.start = {index: 1.0}, float(model.qpos0[model.jnt_qposadr[index]])
+            return
+        first = int(model.tendon_adr[index])
+        wraps = range(first, first + int(model.tendon_num[index]))
+        if any(model.wrap_type[w] != int(mujoco.mjtWrap.mjWRAP_JOINT) for w in wraps):
+            raise ModelError(
+                "spatial tendons are not supported", where=where, remedy="Use a fixed tendon, or remove it"
+            )
+        self.factors, self.start = {}, float(model.tendon_length0[index])
+        for w in wraps:
+            joint = int(model.wrap_objid[w])
+            self.factors[joint] = self.factors.get(joint, 0.0) + float(model.wrap_prm[w])
+
+
+def _coupling(a: np.ndarray, ends: list[_End], names: Names, where: str) -> tuple[tuple[Term, ...], float]:
+    """Terms and offset of y - (a0 - a1 x0 + …) - (…) x - … = y0, of one or two ends y and x."""
+    follower, *leaders = ends
+    terms = {joint: Polynomial([0.0, factor]) for joint, factor in follower.factors.items()}
+    offset = follower.start + float(a[0])
+    for leader in leaders:
+        if len(leader.factors) > 1 and np.any(a[2:]):
+            what = "a polynomial of a tendon with several joints is not supported"
+            raise ModelError(what, where=where, remedy="Keep two numbers of polycoef")
+        offset = follower.start + float(Polynomial(a)(-leader.start))
+        for joint, factor in leader.factors.items():
+            share = Polynomial(a)(Polynomial([-leader.start, factor]))
+            terms[joint] = terms.get(joint, Polynomial([0.0])) - (share - share(0.0))
+    given = {joint: np.trim_zeros(term.coef[1:], "b") for joint, term in terms.items()}
+    return tuple(Term(names.joint(j), tuple(map(float, c))) for j, c in given.items() if len(c)), offset

@@ -47,7 +47,7 @@ def ignored_parts(model: Any, mujoco: Any, contacts: bool) -> list[str]:
         "contacts are not simulated, unless it is loaded with contacts=True (--contacts)": not contacts
         and (model.npair or np.any(touching))
         and not contacts_off,
-        "tendons are not simulated": model.ntendon,
+        "springs, limits and friction of tendons are not simulated": model.ntendon,
         "limits of ball joints are ignored": np.any(limited_balls),
         "gravity compensation (gravcomp) is ignored": np.any(model.body_gravcomp),
         "mocap bodies are fixed at their initial pose": model.nmocap,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -63,12 +64,14 @@ def test_planar_and_unlimited_joints_in_pinocchio(tmp_path: Path) -> None:
     np.testing.assert_allclose(np.concatenate(back), np.concatenate([q, v]), rtol=0, atol=1e-14)
 
 
-def test_free_and_ball_joints_in_mujoco(tmp_path: Path) -> None:
+@pytest.mark.parametrize("named", [True, False])
+def test_free_and_ball_joints_in_mujoco(tmp_path: Path, named: bool) -> None:
+    """Joints without a name too, as the free joints of most robots."""
     file = tmp_path / "arm.xml"
-    file.write_text(MJCF)
+    file.write_text(MJCF if named else re.sub(r'(<(?:free)?joint)([^>]*?) name="[^"]*"', r"\1\2", MJCF))
     system, model = lj.load(file), mujoco.MjModel.from_xml_path(str(file))
     q, v = robot_state(system, np.random.default_rng(5))
-    ball = system.coordinate_names.index("ball.qw")
+    (ball,) = (i for i, name in enumerate(system.coordinate_names) if name.endswith(".qw") and i > 0)
     q[ball : ball + 4] = np.array([0.8, 0.0, -0.6, 0.0])
     data = mujoco.MjData(model)
     data.qpos[:], data.qvel[:] = peers.to_mujoco(system, model, q, v)

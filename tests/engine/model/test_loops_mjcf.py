@@ -31,7 +31,11 @@ HEAD = """
       <site name="sc" pos=".3 .2 .1" euler="50 60 70"/>
       <body name="plate" pos="0 0 1"><geom size=".1"/></body></body>
   </worldbody>
-  <tendon><fixed name="t"><joint joint="ja" coef="1"/></fixed></tendon>
+  <tendon>
+    <fixed name="t"><joint joint="ja" coef="1.5"/></fixed>
+    <fixed name="both"><joint joint="ja" coef="0.5"/><joint joint="jb" coef="-2"/></fixed>
+    <spatial name="string"><site site="sa"/><site site="sc"/></spatial>
+  </tendon>
 """
 EQUALITIES = """
     <connect name="bodies" body1="b" body2="c" anchor="0.1 0.2 0.3"/>
@@ -44,6 +48,11 @@ EQUALITIES = """
     <joint name="cam" joint1="ja" joint2="jb" polycoef="0.1 2 3 4 5"/>
     <joint name="held" joint1="jb" polycoef="0.1 2 3 4 5"/>
     <joint joint1="jb" joint2="ja" polycoef="0.2 0 0 0 0"/>
+"""
+TENDONS = """
+    <tendon name="alone" tendon1="both" polycoef="0.1 2 3 4 5"/>
+    <tendon name="tendon_cam" tendon1="both" tendon2="t" polycoef="0.1 2 3 4 5"/>
+    <tendon name="pair" tendon1="t" tendon2="both" polycoef="0.3 2 0 0 0"/>
 """
 
 
@@ -90,7 +99,7 @@ def errors(system, loop, q):
 @pytest.mark.parametrize("seed", [None, 1, 2])
 def test_loops_are_open_as_far_as_mujocos_constraints(seed, write):
     """efc_pos at qpos0 and at random configurations: position error, turn error, polynomial."""
-    path = write(EQUALITIES)
+    path = write(EQUALITIES + TENDONS)
     system, model = read(path), mujoco.MjModel.from_xml_path(str(path))
     data = mujoco.MjData(model)
     if seed is not None:
@@ -164,7 +173,8 @@ def test_names_that_are_taken_twice_get_a_number(write):
 @pytest.mark.parametrize(
     ("equality", "name", "words"),
     [
-        ('<tendon name="rope" tendon1="t"/>', "rope", "equality constraints of type 'tendon' are not supported"),
+        ('<tendon name="rope" tendon1="string"/>', "rope", "spatial tendons are not supported"),
+        ('<tendon name="bent" tendon1="t" tendon2="both" polycoef="0 0 1 0 0"/>', "bent", "with several joints"),
         (
             '<connect name="same" body1="c" body2="plate" anchor="0 0 0"/>',
             "same",

@@ -1,5 +1,6 @@
 """MJCF against MuJoCo itself: sizes, mass, poses at random qpos, passive and actuator forces."""
 
+import re
 import subprocess
 import sys
 import warnings
@@ -215,6 +216,39 @@ def test_actuators_give_mujocos_forces(write):
 
 
 @pytest.mark.parametrize(
+    ("gain", "bias", "mode"),
+    [
+        (500.0, (0.0, -200.0, 0.0), "servo"),
+        (30.0, (2.0, -40.0, -3.0), "servo"),
+        (7.0, (0.0, 0.0, -4.0), "velocity"),
+        (-5.0, (1.5, 0.0, -4.0), "velocity"),
+        (3.0, (0.5, 0.0, 0.0), "torque"),
+        (2.0, (0.0, -2.0, 0.0), ""),
+    ],
+)
+def test_affine_actuators_give_mujocos_forces(gain, bias, mode, write):
+    """The text about the command says which one gives the force of a control; an actuator of the usual law has none."""
+    law = f'gear="1.5" gainprm="{gain}" biastype="affine" biasprm="{bias[0]} {bias[1]} {bias[2]}"'
+    path = write(WRAP.format(body="", more=f'<actuator><general name="a" joint="j" {law}/></actuator>'))
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        system = load(path)
+    texts = [text for each in found for text in str(each.message).splitlines() if "the command of" in text]
+    assert bool(texts) == bool(mode)
+    if not mode:
+        return
+    factor, offset = re.search(r": (\S+) u(?: (\S+))? for MuJoCo", texts[0]).groups(default="0")
+    (a,), model = system.actuators, mujoco.MjModel.from_xml_path(str(path))
+    assert a.mode == mode
+    data, q, v, u = mujoco.MjData(model), 0.2, -0.3, 0.7
+    data.qpos[0], data.qvel[0], data.ctrl[0] = q, v, u
+    mujoco.mj_forward(model, data)
+    command = float(factor) * u + float(offset)
+    force = {"torque": command, "servo": a.kp * (command - q) - a.kd * v, "velocity": a.kd * (command - v)}[mode]
+    assert force == pytest.approx(data.qfrc_actuator[0], rel=1e-5)
+
+
+@pytest.mark.parametrize(
     ("base", "text", "words"),
     [
         ("fixed", SATELLITE, "several bodies hang on the world"),
@@ -248,7 +282,8 @@ BALL = '<joint name="k" type="ball"{}/>'
         ("", '<actuator><position joint="j" timeconst="1"/></actuator>', "activation dynamics"),
         ("", '<actuator><damper joint="j" kv="1" ctrlrange="0 1"/></actuator>', "gain is not a constant"),
         ("", '<actuator><motor joint="j" gear="0"/></actuator>', "gear 0"),
-        ("", '<actuator><general joint="j" biastype="affine" biasprm="1 0 0"/></actuator>', "bias"),
+        ("", '<actuator><general joint="j" biastype="affine" biasprm="0 1 0"/></actuator>', "bias"),
+        ("", '<actuator><general joint="j" gainprm="2" biastype="affine" biasprm="0 -1 2"/></actuator>', "bias"),
         (BALL.format(""), '<actuator><motor joint="k"/></actuator>', "acts on a ball or free joint"),
         (BALL.format(' stiffness="1"'), "", "a spring on a ball or free joint"),
         ("<foo/>", "", "MuJoCo refuses the file: .*unrecognized element"),
