@@ -46,24 +46,25 @@ def _is_elsewhere(plant, work, pair, j, h):
 
 
 @kernel
-def _lighter(plant, pair):
-    """The mass of the lighter of the links that carry a pair's shapes, kg; the ground does not count."""
+def _room(plant, pair, h):
+    """How much force times way a held touch of a pair may miss, N·m: a change of speed by `_MISSED`."""
     a, b = plant.contacts.collider_int[pair[t.PA_A], t.CO_ROW], plant.contacts.collider_int[pair[t.PA_B], t.CO_ROW]
-    if a == 0 or b == 0:
-        return plant.body[max(a, b) - 1, B_M]
-    return min(plant.body[a - 1, B_M], plant.body[b - 1, B_M])
+    mass = plant.body[max(a, b) - 1, B_M]
+    if a > 0 and b > 0:
+        mass = min(mass, plant.body[min(a, b) - 1, B_M])
+    return _MISSED * mass * size_of(plant, pair) / h
 
 
 @kernel
-def _carry(plant, work, pair, j, h, share):
-    """Whether the force of touch j of a pair, which is held, was far from where it acts in this step: it moves there.
+def _carry(work, j, share, room):
+    """Whether the force of touch j, which is held, was far from where it acts in this step: it moves there.
 
     What is held goes into the end of the step where it was held, and is taken back where the touch is now. With a force
     f and a way d between the two this misses the couple f d: a change of speed by h f d / (m L) at a link of mass m.
     """
     known = work.contacts.touch[j]
     x, f = place_of(work.contacts.met[j], share), load3(known, t.TO_FORCE)
-    way, room = sub(x, load3(known, t.TO_POINT)), _MISSED * _lighter(plant, pair) * size_of(plant, pair) / h
+    way = sub(x, load3(known, t.TO_POINT))
     if dot(f, f) * dot(way, way) <= room * room:
         return False
     store3(known, t.TO_POINT, x)
@@ -78,12 +79,14 @@ def let_go(plant, work, h, share, tries):
     for i in range(plant.contacts.pair_int.shape[0]):
         pair, awake = plant.contacts.pair_int[i], work.contacts.awake[i]
         if awake[t.AW_LIVE] > 0.0:
+            room = _room(plant, pair, h)
             for j in range(pair[t.PA_TOUCH], pair[t.PA_TOUCH] + pair[t.PA_TOUCHES]):
-                if work.contacts.touch[j, t.TO_ACTS] > 0.0 and _is_elsewhere(plant, work, pair, j, h):
-                    forget(work, j, work.contacts.met[j, t.ME_GAP])
-                    found = True
-                elif work.contacts.touch[j, t.TO_ACTS] > 0.0 and _carry(plant, work, pair, j, h, share):
-                    found = True
+                if work.contacts.touch[j, t.TO_ACTS] > 0.0:
+                    if _is_elsewhere(plant, work, pair, j, h):
+                        forget(work, j, work.contacts.met[j, t.ME_GAP])
+                        found = True
+                    elif _carry(work, j, share, room):
+                        found = True
     if found and tries == MOST_TRIES - 1:
         for j in range(work.contacts.touch.shape[0]):
             work.contacts.touch[j, t.TO_ACTS] = -abs(work.contacts.touch[j, t.TO_ACTS])

@@ -20,8 +20,9 @@ from limberjack.engine.tables import contacts as t
 
 #: the iteration ends when changes of forces are below this share of the largest force
 REST = 1e-10
-#: the same once solutions for all touches hardly bring the forces nearer: of touches that share a load in many ways
-NEAR = 1e-6
+#: the same once solutions for all touches hardly bring the forces nearer, as of touches that share a load in many ways;
+#: and after how many sweeps: steps that follow take more of them where forces are not at rest
+NEAR, EARLY = 1e-6, 12
 #: first sweeps; sweeps after a solution for all touches; how many times longer they get after each one that does not
 #: halve the last change
 FIRST, BETWEEN, LONGER = 2, 2, 4
@@ -167,10 +168,12 @@ def solve_touches(plant, work, n):
     most = max(FEW, min(SWEEPS, PRODUCTS // n)) if polishes else SWEEPS
     for sweep in range(most):
         begins, held = polishes and sweep == following, sweep > most // 2
-        if begins and change > 0.5 * least and min(change, least) <= NEAR * _largest(work, n):
-            if change > least:
-                _go_back(work, n)
-                start_speeds(work, n)
+        if begins and change >= least:
+            wait, following = LONGER * wait, sweep + LONGER * wait
+            _go_back(work, n)
+        if sweep == 0 or (begins and change >= least):
+            start_speeds(work, n)
+        if begins and sweep > EARLY and change > 0.5 * least and min(change, least) <= NEAR * _largest(work, n):
             return
         if begins and change < least:
             least, following = change, sweep + BETWEEN
@@ -178,11 +181,6 @@ def solve_touches(plant, work, n):
             for _ in range(2 if wait > BETWEEN else 1):  # what slides shows after one, and not after a sweep
                 polish(plant, work, n)
                 start_speeds(work, n)
-        elif begins:
-            wait, following = LONGER * wait, sweep + LONGER * wait
-            _go_back(work, n)
-        if sweep == 0 or begins:
-            start_speeds(work, n)
         change = _sweep(plant, work, n, held)
         if change <= REST * _largest(work, n):
             if not held:
