@@ -167,15 +167,17 @@ def solve_touches(plant, work, n):
     polishes, wait, following, least, change = pays(work, n), BETWEEN, FIRST, math.inf, math.inf
     most = max(FEW, min(SWEEPS, PRODUCTS // n)) if polishes else SWEEPS
     for sweep in range(most):
-        begins, held = polishes and sweep == following, sweep > most // 2
-        if begins and change >= least:
+        held = sweep > most // 2
+        begins = polishes and sweep == following and not held
+        worse = begins and change >= least
+        if worse:
             wait, following = LONGER * wait, sweep + LONGER * wait
             _go_back(work, n)
-        if sweep == 0 or (begins and change >= least):
+        if sweep == 0 or worse:
             start_speeds(work, n)
         if begins and sweep > EARLY and change > 0.5 * least and min(change, least) <= NEAR * _largest(work, n):
             return
-        if begins and change < least:
+        if begins and not worse:
             least, following = change, sweep + BETWEEN
             _keep(work, n)
             for _ in range(2 if wait > BETWEEN else 1):  # what slides shows after one, and not after a sweep
