@@ -104,6 +104,16 @@ def added_energy(work):
 
 
 @kernel
+def missed_by(work, n):
+    """By how much more than predicted the forces of n blocks did when the step was last solved."""
+    missed = 0.0
+    for i in range(n):
+        active = work.contacts.active[i]
+        missed += (1.0 - active[t.AC_TURNS]) * work.contacts.missed[int(active[t.AC_TOUCH]), t.MI_ISLAND]
+    return missed
+
+
+@kernel
 def forget_missed(work):
     """Nothing is missed at the start of a step."""
     for j in range(work.contacts.missed.shape[0]):

@@ -19,7 +19,7 @@ import math
 
 from limberjack.engine.algebra.whole_numbers import whole
 from limberjack.engine.compile.kernel import kernel
-from limberjack.engine.kernels.contacts.account import ROUNDING, open_account
+from limberjack.engine.kernels.contacts.account import ROUNDING, missed_by, open_account
 from limberjack.engine.kernels.contacts.answers import find_answers_at
 from limberjack.engine.kernels.contacts.polish import law_of
 from limberjack.engine.kernels.contacts.speeds import came, start_speeds
@@ -113,16 +113,6 @@ def _expect(plant, work, n):
 
 
 @kernel
-def _missed(work, n):
-    """By how much more than predicted the forces of n blocks did when the step was last solved."""
-    missed = 0.0
-    for i in range(n):
-        active = work.contacts.active[i]
-        missed += (1.0 - active[t.AC_TURNS]) * work.contacts.missed[int(active[t.AC_TOUCH]), t.MI_ISLAND]
-    return missed
-
-
-@kernel
 def _rebounds(work, n):
     """Whether restitution acts at any of n blocks."""
     for i in range(n):
@@ -174,7 +164,7 @@ def lively(plant, work, n, h, share, looped, most):
     if not (most > 0.0 or _rebounds(work, n)):
         return 0.0
     _look_where_forces_act(plant, work, n, h, share, looped)
-    missed, s = _missed(work, n), 1.0
+    missed, s = missed_by(work, n), 1.0
     done, size = _work_of(plant, work, n)
     done += missed
     if most > 0.0:

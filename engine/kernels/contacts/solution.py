@@ -12,6 +12,7 @@ import math
 
 from limberjack.engine.algebra.whole_numbers import whole
 from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.kernels.contacts.account import missed_by
 from limberjack.engine.kernels.contacts.laws import STILL, compliant_force, friction, most_returned, rigid_force
 from limberjack.engine.kernels.contacts.polish import law_of, pays, polish
 from limberjack.engine.kernels.contacts.push_out import ENDLESS
@@ -95,7 +96,7 @@ def _largest(work, n):
 def _work(plant, work, n):
     """f·(u₋ + u) of n blocks, twice the power of their forces, and f·W f; u₋: at the start of the step.
 
-    Normal forces of compliant touches keep account of what they do, and those of shallow overlaps may push.
+    Normal forces of compliant touches keep account of what they do, and what pushes shapes apart may add its own.
     """
     done, answered = 0.0, 0.0
     for i in range(n):
@@ -105,7 +106,7 @@ def _work(plant, work, n):
             row, f = 3 * i + c, active[t.AC_FORCE + c]
             if c > 0 or not own:
                 done += f * (came(work, i, c) + work.contacts.speed[row])
-            if c == 0 and active[t.AC_MOST] == ENDLESS:
+            if c == 0:
                 done -= 2.0 * f * max(0.0, active[t.AC_CALM])
             for j in range(whole(active[t.AC_FIRST]), whole(active[t.AC_END])):
                 for d in range(3):
@@ -122,13 +123,16 @@ def _scale(active, share):
 @kernel
 def _make_do(plant, work, n):
     """Make do with forces of n blocks that are not the solution: those of touches that bear nothing are none, which the
-    bounds that were held last do not say, and together the forces add no energy."""
+    bounds that were held last do not say, deep overlaps only bear, and together the forces add no energy."""
     for i in range(n):
         active, turns = work.contacts.active[i], work.contacts.active[i, t.AC_TURNS] > 0.0
+        if active[t.AC_MOST] < ENDLESS:
+            active[t.AC_CALM] = 0.0
         if work.contacts.active[i - 1 if turns else i, t.AC_FORCE] <= 0.0:
             _scale(active, 0.0)
     start_speeds(work, n)
     done, answered = _work(plant, work, n)
+    done += missed_by(work, n)
     if done > 0.0:
         share = max(0.0, 1.0 - done / answered) if answered > 0.0 else 0.0
         for i in range(n):
@@ -163,22 +167,22 @@ def _go_back(work, n):
 
 @kernel
 def solve_touches(plant, work, n):
-    """AC_FORCE of the n blocks of an island, and work.contacts.speed with it."""
-    polishes, wait, following, least, change = pays(work, n), BETWEEN, FIRST, math.inf, math.inf
+    """AC_FORCE of the n blocks of an island, and work.contacts.speed with it; returns whether they are the solution."""
+    polishes, polished, wait, following, least, change = pays(work, n), False, BETWEEN, FIRST, math.inf, math.inf
     most = max(FEW, min(SWEEPS, PRODUCTS // n)) if polishes else SWEEPS
     for sweep in range(most):
         held = sweep > most // 2
         begins = polishes and sweep == following and not held
-        worse = begins and change >= least
+        stalls, worse = begins and polished and change > 0.5 * least, begins and polished and change >= least
         if worse:
-            wait, following = LONGER * wait, sweep + LONGER * wait
+            polished, wait, following = False, LONGER * wait, sweep + LONGER * wait
             _go_back(work, n)
         if sweep == 0 or worse:
             start_speeds(work, n)
-        if begins and sweep > EARLY and change > 0.5 * least and min(change, least) <= NEAR * _largest(work, n):
-            return
+        if stalls and sweep > EARLY and min(change, least) <= NEAR * _largest(work, n):
+            return True
         if begins and not worse:
-            least, following = change, sweep + BETWEEN
+            polished, least, following = True, change, sweep + BETWEEN
             _keep(work, n)
             for _ in range(2 if wait > BETWEEN else 1):  # what slides shows after one, and not after a sweep
                 polish(plant, work, n)
@@ -186,7 +190,8 @@ def solve_touches(plant, work, n):
         change = _sweep(plant, work, n, held)
         if change <= REST * _largest(work, n):
             if not held:
-                return
+                return True
             break
     work.contacts.found[t.FO_FAILED] += 1.0
     _make_do(plant, work, n)
+    return False

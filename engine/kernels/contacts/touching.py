@@ -297,8 +297,8 @@ def islands_routine(ints, floats, vector, count, q, h, share):
                 _prepare(plant, work, i, n, h, share, light)
             most = 0.0
             for _ in range(3):
-                solve_touches(plant, work, n)
-                if not push_out(plant, work, n, h):
+                solved = solve_touches(plant, work, n)
+                if not (solved and push_out(plant, work, n, h)):  # else it is not known what presses on a touch
                     most = lively(plant, work, n, h, share, looped, most)
                     if most == 0.0:
                         break

@@ -273,7 +273,7 @@ def touching_routine(ints, floats, vector, state, q, v, command, left, h, integr
         if touches > 0 or solutions == most or (solutions == 1 and found[FO_TOUCHES] == 0.0):
             break
         holds = implicit and friction_holds(plant, v, work.vstage[_AHEAD], work.vstage[_V])
-        if holds or (solutions > 1 and found[FO_FAILED] > 0.0):
+        if holds or (implicit and solutions > 1 and found[FO_FAILED] > 0.0):
             break
         if not implicit and not added_energy(work):
             break
