@@ -6,6 +6,8 @@ The solution takes back what is held, at the places where the touches are now. S
 
 from __future__ import annotations
 
+import math
+
 from limberjack.engine.algebra.spatial import dot, load3, store3, sub
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.contacts.answers import place_of
@@ -47,12 +49,13 @@ def _is_elsewhere(plant, work, pair, j, h):
 
 @kernel
 def _room(plant, pair, h):
-    """How much force times way a held touch of a pair may miss, N·m: a change of speed by `_MISSED`."""
+    """How much force times way a held touch of a pair may miss, N·m: a change of the lighter link's speed by `_MISSED`.
+    Of a link without mass that is not known."""
     a, b = plant.contacts.collider_int[pair[t.PA_A], t.CO_ROW], plant.contacts.collider_int[pair[t.PA_B], t.CO_ROW]
     mass = plant.body[max(a, b) - 1, B_M]
     if a > 0 and b > 0:
         mass = min(mass, plant.body[min(a, b) - 1, B_M])
-    return _MISSED * mass * size_of(plant, pair) / h
+    return _MISSED * mass * size_of(plant, pair) / h if mass > 0.0 else math.inf
 
 
 @kernel

@@ -169,7 +169,7 @@ def _go_back(work, n):
 def solve_touches(plant, work, n):
     """AC_FORCE of the n blocks of an island, and work.contacts.speed with it; returns whether they are the solution."""
     polishes, polished, wait, following, least, change = pays(work, n), False, BETWEEN, FIRST, math.inf, math.inf
-    most = max(FEW, min(SWEEPS, PRODUCTS // n)) if polishes else SWEEPS
+    most = max(FEW, PRODUCTS // n) if polishes and n * SWEEPS > PRODUCTS else SWEEPS
     for sweep in range(most):
         held = sweep > most // 2
         begins = polishes and sweep == following and not held
