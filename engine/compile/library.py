@@ -97,9 +97,8 @@ class Call:
         skip, each = _address(self._name, INTS, skipped), self._each
         run = ctypes.cast(self._run, ctypes.c_void_p)  # type: ignore[arg-type]
         self._held = [*self._held, skipped, steps]
-        times = (
-            self.times
-        )  # a reference to self in the function would keep the call's arrays until garbage is collected
+        # with a reference to self, the function would keep the call's arrays until garbage is collected
+        times = self.times
         times.value = len(skipped)
         self._run = lambda address: each(run, address, times, skip, steps, len(rows))
         return self
