@@ -3,7 +3,8 @@
 For given bounds of friction the forces are the unique solution of a convex problem, and the iteration descends to it.
 The bounds µ f follow the normal forces during the iteration. If that does not converge (a rod that jams, Painlevé
 1895), the bounds are held constant for the last sweeps, so that these converge. Between sweeps the forces of all
-touches are solved for at once (`polish.py`), each in its state at that moment.
+touches are solved for at once (`polish.py`), each in its state at that moment. Where no sweep ends that, as in jams of
+dozens of touches, the forces are weakened until they add no energy.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ REST = 1e-10
 #: the same once solutions for all touches hardly bring the forces nearer, as of touches that share a load in many ways;
 #: and after how many sweeps: steps that follow take more of them where forces are not at rest
 NEAR, EARLY = 1e-6, 12
-#: first sweeps; sweeps after a solution for all touches; how many times longer they get after each one that does not
-#: halve the last change
+#: first sweeps; sweeps after a solution for all touches; how many times longer they get after each one that brings the
+#: forces no nearer
 FIRST, BETWEEN, LONGER = 2, 2, 4
 #: most sweeps; where solutions for all touches pay, most products of sweeps and touches, but at least so many sweeps
 SWEEPS, PRODUCTS, FEW = 226, 2000, 50
