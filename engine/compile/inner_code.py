@@ -15,6 +15,7 @@ from typing import Any
 
 import numba
 from llvmlite import binding
+from llvmlite.ir import Constant
 from numba import _dynfunc as _dynfunc  # type: ignore[attr-defined]
 from numba import types
 from numba.core import cgutils, config, ir
@@ -29,6 +30,7 @@ from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
 from numba.core.types import Type
 from numba.extending import intrinsic as intrinsic
+from numba.np import arrayobj
 
 from limberjack.engine.compile.compiled import OPTIMISED_ELSEWHERE, OPTIMISED_FOR, OPTIONS, Compiled
 from limberjack.engine.compile.targets import host
@@ -52,6 +54,9 @@ for _kind in (types.NamedTuple, types.NamedUniTuple):
 
 # Names of values grow with every inlined call; LLVM parses its own text only up to a limit of length.
 binding.set_option("limberjack", "--non-global-value-max-name-size=1000000")
+# Loops that clear or copy a few numbers stay loops: a call takes longer, and so does all that waits for it.
+for _call in ("memset", "memcpy"):
+    binding.set_option("limberjack", f"--disable-loop-idiom-{_call}")
 
 
 def _unroll(wanted: bool) -> None:
@@ -65,6 +70,17 @@ def _unroll(wanted: bool) -> None:
 
 
 _unroll(False)
+
+
+def _not_from_the_end(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
+    """The index of an array as it is. With numba's, negative ones count from the end: two operations more for each
+    access to a table, and a comparison in loops. Kernels have none; raises IndexError for one that is written out."""
+    if isinstance(index, Constant) and isinstance(index.constant, int) and index.constant < 0:
+        raise IndexError(f"in kernels an index does not count from the end: {index.constant}")
+    return context.cast(builder, index, kind, types.intp)
+
+
+arrayobj.fix_integer_index = _not_from_the_end
 
 _FLOATS = types.Array(types.float64, 1, "C")
 _TYPES: dict[str, Type] = {

@@ -48,6 +48,15 @@ else:
         return known.function
 
 
+def _note(known: Compiled) -> Compiled:
+    """Keep a function under its name, by which others call it."""
+    other = FUNCTIONS.setdefault(known.name, known)
+    if (module := other.function.__module__) != known.function.__module__:
+        raise NameError(f"{known.function.__module__} and {module} both have a compiled function '{known.name}'.")
+    FUNCTIONS[known.name] = known
+    return known
+
+
 def entry(*arguments: str, worlds: bool = False, wide: bool = False) -> Callable[[Function], Any]:
     """Mark a function <name>_entry of these argument types as the entry <name>. Kernels may also call it.
 
@@ -57,7 +66,7 @@ def entry(*arguments: str, worlds: bool = False, wide: bool = False) -> Callable
 
     def decorate(function: Function) -> Any:
         name = function.__name__.removesuffix(_ENTRY)
-        FUNCTIONS[name] = Compiled(name, function, "".join(arguments), NOTHING, True, worlds, wide=wide)
+        _note(Compiled(name, function, "".join(arguments), NOTHING, True, worlds, wide=wide))
         return _inner(function)
 
     return decorate
@@ -75,7 +84,6 @@ def routine(
     def decorate(function: Function) -> Any:
         taken = VECTORS + "".join(arguments)
         known = Compiled(function.__name__, function, taken, returns, False, unroll=unroll, either=either)
-        FUNCTIONS[known.name] = known
-        return _called_by_name(known)
+        return _called_by_name(_note(known))
 
     return decorate

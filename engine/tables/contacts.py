@@ -7,7 +7,6 @@ a force holds over a step, and the next solution begins with it.
 
 from __future__ import annotations
 
-from limberjack.engine.algebra.array_views import BLOCK
 from limberjack.engine.tables.table import Family, Table
 
 # counts at the head of Plant.ints; C_ACTIVE: blocks of an island: forces of a touch, and moments of one that has them
@@ -255,7 +254,6 @@ CONTACTS = Family(
         Table("tree", "(bodies + 1) * (pairs > 0)", TREE),
         Table("active", "active", ACTIVE),
         Table("contact_path", "active", "LANES * v", field="path"),
-        Table("contact_coblock", "active", 2 * BLOCK, field="coblock"),
         Table("answer", "3 * active", "padded(3 * active)"),  # h W: velocities for forces of 1 N
         Table("through", "3 * active", "force_rows"),  # response of loops by force to forces of 1 N
         Table("speed", "padded(3 * active)"),  # velocities of all blocks with the present forces

@@ -10,9 +10,8 @@ W = W_cc - Λ_cl Λ_ll⁻¹ Λ_lc.
 
 from __future__ import annotations
 
-from limberjack.engine.algebra.array_views import BLOCK, LANES
-from limberjack.engine.algebra.blocks import load_six, set_block_lane
-from limberjack.engine.algebra.lanes import equal_lanes, store_lanes
+from limberjack.engine.algebra.blocks import with_vector
+from limberjack.engine.algebra.lanes import equal_lanes
 from limberjack.engine.algebra.spatial import add_cross, add_scaled, load3, load9, scale, sub, unrot
 from limberjack.engine.algebra.whole_numbers import whole
 from limberjack.engine.compile.kernel import kernel
@@ -32,17 +31,19 @@ def _pair_of(work, i):
 
 
 @kernel
-def _put_forces(work, active, block, at, row, x, sign):
-    """Unit forces, or moments, along the axes of a touch at x, seen at the origin of a link in its axes, in lanes."""
+def _put_forces(work, active, row, x, sign):
+    """Add unit forces, or moments, along the axes of a touch at x to those on a link, at its origin in its axes."""
     pose, turns = work.pose[row], active[t.AC_TURNS]
     R, push = load9(pose, 0), sign * (1.0 - turns)
-    for c in range(0, BLOCK, LANES):
-        store_lanes(block, at + c, equal_lanes(0.0))
+    zero = equal_lanes(0.0)
+    moment, force = (zero, zero, zero), (zero, zero, zero)
     arm = sub(x, load3(pose, 9))
     for c in range(3):
         axis = load3(active, t.AC_BASIS + 3 * c)
         f = scale(push, axis)
-        set_block_lane(block, at + c, unrot(R, add_cross(scale(sign * turns, axis), arm, f)), unrot(R, f))
+        moment = with_vector(moment, c, unrot(R, add_cross(scale(sign * turns, axis), arm, f)))
+        force = with_vector(force, c, unrot(R, f))
+    add_to(work.loops.cross[row], (*moment, *force))
 
 
 @kernel
@@ -58,7 +59,7 @@ def place_of(met, back):
 def _trace(plant, work, i, back, ahead):
     """e of block i at all velocities that it moves: work.contacts.path. back: of `place_of`; ahead, s: for how long
     links have yet to move when the force acts."""
-    active, block = work.contacts.active[i], work.contacts.coblock[i]
+    active = work.contacts.active[i]
     pair = plant.contacts.pair_int[_pair_of(work, i)]
     x = place_of(work.contacts.met[int(active[t.AC_TOUCH])], back)
     row_a = plant.contacts.collider_int[pair[t.PA_A], t.CO_ROW]
@@ -66,11 +67,9 @@ def _trace(plant, work, i, back, ahead):
     path, walk = work.contacts.path[i], plant.contacts.walk
     clear_path(plant, work, walk, pair[t.PA_WALK], pair[t.PA_WALKS], path)
     if row_a > 0:
-        _put_forces(work, active, block, 0, row_a, carried(work, pair[t.PA_A], x, ahead), -1.0)
-        add_to(work.loops.cross[row_a], load_six(block, 0))
+        _put_forces(work, active, row_a, carried(work, pair[t.PA_A], x, ahead), -1.0)
     if row_b > 0:
-        _put_forces(work, active, block, BLOCK, row_b, carried(work, pair[t.PA_B], x, ahead), 1.0)
-        add_to(work.loops.cross[row_b], load_six(block, BLOCK))
+        _put_forces(work, active, row_b, carried(work, pair[t.PA_B], x, ahead), 1.0)
     trace_path(plant, work, walk, pair[t.PA_WALK], pair[t.PA_WALKS], path)
 
 

@@ -17,9 +17,11 @@ from __future__ import annotations
 import math
 
 from limberjack.engine.algebra.whole_numbers import whole
-from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.compile.compiled import WHOLE
+from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.contacts.laws import STILL, depth_at, law_force, law_slope
 from limberjack.engine.tables import contacts as t
+from limberjack.engine.tables.plant import plant_view, work_view
 
 #: ρ as a share of the touch's response to its own force
 _PROXIMAL = 1e-6
@@ -256,9 +258,10 @@ def _take(work, i, f, most):
     active[t.AC_FORCE], active[t.AC_FORCE + 1], active[t.AC_FORCE + 2] = f, share * x[at + 1], share * x[at + 2]
 
 
-@kernel
-def polish(plant, work, n):
+@routine(WHOLE)
+def polish_routine(ints, floats, vector, n):
     """AC_FORCE of the n blocks by one such solution; velocities in work.contacts.speed are not renewed."""
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
     for i in range(n):
         law = plant.contacts.contact[law_of(plant, work, i)]
         _begin_rows(work, i)

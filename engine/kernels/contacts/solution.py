@@ -12,13 +12,15 @@ from __future__ import annotations
 import math
 
 from limberjack.engine.algebra.whole_numbers import whole
-from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.compile.compiled import FLAG, WHOLE
+from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.contacts.account import missed_by
 from limberjack.engine.kernels.contacts.laws import STILL, compliant_force, friction, most_returned, rigid_force
-from limberjack.engine.kernels.contacts.polish import law_of, pays, polish
+from limberjack.engine.kernels.contacts.polish import law_of, pays, polish_routine
 from limberjack.engine.kernels.contacts.push_out import ENDLESS
 from limberjack.engine.kernels.contacts.speeds import came, spread, start_speeds
 from limberjack.engine.tables import contacts as t
+from limberjack.engine.tables.plant import plant_view, work_view
 
 #: the iteration ends when changes of forces are below this share of the largest force
 REST = 1e-10
@@ -166,9 +168,10 @@ def _go_back(work, n):
             work.contacts.active[i, t.AC_FORCE + c] = work.contacts.active[i, t.AC_BEST + c]
 
 
-@kernel
-def solve_touches(plant, work, n):
+@routine(WHOLE, returns=FLAG)
+def solve_touches_routine(ints, floats, vector, n):
     """AC_FORCE of the n blocks of an island, and work.contacts.speed with it; returns whether they are the solution."""
+    plant, work = plant_view(ints, floats), work_view(ints, vector)
     polishes, polished, wait, following, least, change = pays(work, n), False, BETWEEN, FIRST, math.inf, math.inf
     most = max(FEW, PRODUCTS // n) if polishes and n * SWEEPS > PRODUCTS else SWEEPS
     for sweep in range(most):
@@ -186,7 +189,7 @@ def solve_touches(plant, work, n):
             polished, least, following = True, change, sweep + BETWEEN
             _keep(work, n)
             for _ in range(2 if wait > BETWEEN else 1):  # what slides shows after one, and not after a sweep
-                polish(plant, work, n)
+                polish_routine(ints, floats, vector, n)
                 start_speeds(work, n)
         change = _sweep(plant, work, n, held)
         if change <= REST * _largest(work, n):

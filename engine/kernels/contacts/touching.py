@@ -40,7 +40,7 @@ from limberjack.engine.kernels.contacts.meeting import carry_on, find_touches, n
 from limberjack.engine.kernels.contacts.polish import law_of
 from limberjack.engine.kernels.contacts.push_out import PUSH, hold, limit, push_out, unbound
 from limberjack.engine.kernels.contacts.rebound import lively, rebound_speed
-from limberjack.engine.kernels.contacts.solution import solve_touches
+from limberjack.engine.kernels.contacts.solution import solve_touches_routine
 from limberjack.engine.kernels.nodes.manifold import accelerate_along_start, move_to_end
 from limberjack.engine.kernels.nodes.tree import sweep_poses, sweep_velocities
 from limberjack.engine.kernels.sweeps.forward_dynamics import settle_with
@@ -297,7 +297,7 @@ def islands_routine(ints, floats, vector, count, q, h, share):
                 _prepare(plant, work, i, n, h, share, light)
             most = 0.0
             for _ in range(3):
-                solved = solve_touches(plant, work, n)
+                solved = solve_touches_routine(ints, floats, vector, n)
                 if not (solved and push_out(plant, work, n, h)):  # else it is not known what presses on a touch
                     most = lively(plant, work, n, h, share, looped, most)
                     if most == 0.0:
