@@ -50,7 +50,7 @@ else:
 
 def _note(known: Compiled) -> Compiled:
     """Keep a function under its name, by which others call it."""
-    other = FUNCTIONS.setdefault(known.name, known)
+    other = FUNCTIONS.get(known.name, known)
     if (module := other.function.__module__) != known.function.__module__:
         raise NameError(f"{known.function.__module__} and {module} both have a compiled function '{known.name}'.")
     FUNCTIONS[known.name] = known
