@@ -23,6 +23,7 @@ from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model import arguments as model_arguments
 from limberjack.engine.model.readers.mjcf_names import Names
+from limberjack.engine.model.readers.mjcf_tendons import length_of, sliders
 from limberjack.engine.model.system import Hinge, System
 
 _FREE_Q, _FREE_V = np.array([4, 5, 6, 1, 2, 3, 0]), np.array([3, 4, 5, 0, 1, 2])
@@ -70,6 +71,9 @@ def from_mujoco(system: System, model: Any, qpos: ArrayLike, qvel: ArrayLike) ->
         if hinge.type == "free":
             a, b = np.concatenate([a[3:], a[:3]]), np.concatenate([b[3:], from_quaternion(a[3:]).T @ b[:3]])
         our_q[qs], our_v[vs] = a, b
+    for qs, vs, shares in _mujoco_tendons(system, model):
+        our_q[qs] = sum(factor * peer_q[i] for factor, i, _ in shares)
+        our_v[vs] = sum(factor * peer_v[j] for factor, _, j in shares)
     return our_q, our_v
 
 
@@ -125,8 +129,23 @@ def _mujoco_joints(system: System, model: Any) -> Iterator[tuple[Hinge, slice, s
 
     names = Names(model, mujoco)  # joints without a name in the file, as free joints often are, have one here
     joints = {names.joint(k): k for k in range(model.njnt)}
+    tendons = {names.tendon(t) for t in sliders(model, mujoco)}
     for hinge, qs, vs in _moving(system):
+        if hinge.name in tendons:
+            continue
         if hinge.name not in joints:
             raise ArgumentError(f"the MuJoCo model has no joint '{hinge.name}'.")
         k = joints[hinge.name]
         yield hinge, qs, vs, int(model.jnt_qposadr[k]), int(model.jnt_dofadr[k])
+
+
+def _mujoco_tendons(system: System, model: Any) -> Iterator[tuple[slice, slice, list[tuple[float, int, int]]]]:
+    """For each slider of a tendon its coordinate, its velocity, and (factor, qpos, qvel) of the tendon's joints."""
+    import mujoco
+
+    names = Names(model, mujoco)
+    lengths = {names.tendon(t): length_of(model, mujoco, t, names.tendon(t)) for t in sliders(model, mujoco)}
+    for hinge, qs, vs in _moving(system):
+        if hinge.name in lengths:
+            factors = lengths[hinge.name].factors
+            yield qs, vs, [(c, int(model.jnt_qposadr[k]), int(model.jnt_dofadr[k])) for k, c in factors.items()]

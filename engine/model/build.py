@@ -20,6 +20,7 @@ from limberjack.engine.model.frames import Frames, Link, assemble, canonical_rot
 from limberjack.engine.model.loops.fill import Tables, first_switches
 from limberjack.engine.model.loops.plan import plan
 from limberjack.engine.model.plant import Plant, aligned_zeros, empty_plant
+from limberjack.engine.model.stops import complete_limits
 from limberjack.engine.model.system import Dof, Node, System
 from limberjack.engine.tables import plant as at
 from limberjack.engine.tables.hinge_types import CUSTOM, FIXED
@@ -28,8 +29,6 @@ from limberjack.engine.tables.sensor_types import SENSOR_TYPES
 _SYM = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 _MODES = {"torque": at.MODE_TORQUE, "velocity": at.MODE_VELOCITY, "servo": at.MODE_SERVO}
 SENSOR_CODES = {name: code for code, name in enumerate(SENSOR_TYPES)}
-#: time constant of hinge stops whose stiffness the model does not give, s
-LIMIT_TIME = 0.02
 
 
 def build(system: System) -> Plant:
@@ -78,7 +77,7 @@ def build(system: System) -> Plant:
     fill_devices(plant, system)
     plant.sections["gravity"][0, :3] = system.gravity
     _place_parameters(plant, system, [part.name for link in links for part in link.parts])
-    _complete_limits(plant, system)
+    complete_limits(plant, system)
     if system.central is not None:
         _require_distance(plant, system)
     return plant
@@ -271,36 +270,6 @@ def _reaction_row(plant: Plant, system: System, sensor: Sensor) -> tuple[int, np
             remedy="Write 'merge: false' at the hinge, or load the model with merge=False",
         )
     return plant.hinge_rows[sensor.target]
-
-
-def _complete_limits(plant: Plant, system: System) -> None:
-    """Stops without a given stiffness act on the hinge's effective inertia D like a damped oscillator.
-
-    k = D / T², c = 2 D / T with T = LIMIT_TIME and D = 1 / (M⁻¹)_ii at the initial coordinates.
-    """
-    dof = plant.sections["dof"]
-    limited = np.isfinite(dof[:, at.D_LOWER]) | np.isfinite(dof[:, at.D_UPPER])
-    open_k, open_c = np.isnan(dof[:, at.D_LIMIT_K]), np.isnan(dof[:, at.D_LIMIT_C])
-    if np.any(limited & (open_k | open_c)):
-        inertia = _effective_inertia(plant, system)
-        dof[:, at.D_LIMIT_K] = np.where(open_k, inertia / LIMIT_TIME**2, dof[:, at.D_LIMIT_K])
-        dof[:, at.D_LIMIT_C] = np.where(open_c, 2.0 * inertia / LIMIT_TIME, dof[:, at.D_LIMIT_C])
-    np.nan_to_num(dof[:, at.D_LIMIT_K : at.D_LIMIT_C + 1], copy=False, nan=0.0)
-
-
-def _effective_inertia(plant: Plant, system: System) -> np.ndarray:
-    M = np.zeros((system.nv, system.nv))
-    entries().mass_matrix(plant.ints, plant.floats, plant.new_work(), system.q0, M)
-    try:
-        factor = np.linalg.inv(np.linalg.cholesky(M))
-    except np.linalg.LinAlgError as error:
-        raise ModelError(
-            "the mass matrix at the initial coordinates is not positive definite, so the stiffness of the hinge "
-            "limits cannot be chosen",
-            where=system.source or system.name,
-            remedy="Give the massless bodies mass or armature, or give limit_stiffness and limit_damping",
-        ) from error
-    return np.asarray(1.0 / np.sum(factor * factor, axis=0))
 
 
 def new_state(plant: Plant, system: System) -> np.ndarray:

@@ -64,7 +64,7 @@ def examine(system: System, inertia: InertiaPolicy, locate: Locate) -> System:
         check_inertia(body, locate)
     findings = _inertia_findings(ordered, inertia, locate, system.warnings)
     findings += [] if system.loops else range_findings(ordered)  # with loops the initial positions are a guess
-    check_leaves(ordered, locate)
+    check_leaves(ordered, system.loops, locate)
     findings = [finding for finding in findings if finding not in system.warnings]
     checked = replace(system, bodies=ordered, warnings=(*system.warnings, *findings))
     checked = replace(checked, loops=check_loops(checked, locate))

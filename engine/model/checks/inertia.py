@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from limberjack.engine.files.numbers import usable
 from limberjack.engine.model.places import Locate, refuse
-from limberjack.engine.model.system import Body, Hinge, Inertia, Pose
+from limberjack.engine.model.system import Body, Hinge, Inertia, Loop, Pose
 from limberjack.engine.tables.hinge_types import HINGE_TYPES
 
 #: rounding that the checks of principal moments forgive: relative to the largest; per mass (m²)
@@ -47,14 +47,16 @@ def inertia_fault(inertia: Inertia) -> str | None:
     return None
 
 
-def check_leaves(bodies: Sequence[Body], locate: Locate) -> None:
+def check_leaves(bodies: Sequence[Body], loops: Sequence[Loop], locate: Locate) -> None:
     """Refuse a movable leaf (with all that is fixed on it) whose hinge meets no inertia in some direction.
 
     ``bodies`` are base to tip and otherwise checked. The leaf's generalized inertia is Hᵀ M H + armature at
-    the zero position; for a leaf no other hinge can add to it.
+    the zero position; for a leaf no other hinge can add to it. Where an embedded coupling that never opens ties it to a
+    hinge that meets inertia, it needs none.
     """
     spatial = {body.name: spatial_inertia(body.inertia) for body in bodies}
     carries: set[str] = set()  # bodies that carry a movable one
+    massless: list[Body] = []
     for body in reversed(bodies):
         hinge = body.hinge
         fixed = hinge.type == "fixed"
@@ -62,23 +64,31 @@ def check_leaves(bodies: Sequence[Body], locate: Locate) -> None:
             spatial[hinge.parent] += _seen_from(hinge.inboard @ hinge.outboard.inverse(), spatial[body.name])
         if hinge.parent is not None and (not fixed or body.name in carries):
             carries.add(hinge.parent)
-        if not fixed and body.name not in carries:
-            _check_leaf(body, spatial[body.name], locate)
+        if not fixed and body.name not in carries and _is_massless(hinge, spatial[body.name]):
+            massless.append(body)
+    names = {body.hinge.name for body in massless}
+    embedded = [loop for loop in loops if loop.method == "embed" and not loop.switchable]
+    tied = [{term.coordinate for term in loop.terms} for loop in embedded]
+    for body in massless:
+        if not any(body.hinge.name in coordinates and coordinates - names for coordinates in tied):
+            _refuse_leaf(body, locate)
 
 
-def _check_leaf(body: Body, spatial: np.ndarray, locate: Locate) -> None:
-    hinge = body.hinge
+def _is_massless(hinge: Hinge, spatial: np.ndarray) -> bool:
     if hinge.modes is not None or hinge.nv == 0:
-        return
+        return False
     H = map_at_zero(hinge)
     D = H.T @ _seen_from(hinge.outboard.inverse(), spatial) @ H + np.diag([dof.armature for dof in hinge.dofs])
-    if np.linalg.eigvalsh(D)[0] > 1e-12 * np.trace(spatial[3:, 3:]) / 3.0:
-        return
+    return bool(np.linalg.eigvalsh(D)[0] <= 1e-12 * np.trace(spatial[3:, 3:]) / 3.0)
+
+
+def _refuse_leaf(body: Body, locate: Locate) -> NoReturn:
     what = (
-        f"hinge '{hinge.name}' can move body '{body.name}' (with all that is fixed on it) against no "
+        f"hinge '{body.hinge.name}' can move body '{body.name}' (with all that is fixed on it) against no "
         "inertia: accelerations would be infinite"
     )
-    refuse(body, "inertia", what, "Give the body mass and inertia, the hinge armature, or fix the hinge", locate)
+    remedy = "Give the body mass and inertia, the hinge armature, fix the hinge, or tie it to another by a coupling"
+    refuse(body, "inertia", what, f"{remedy} with 'method: embed'", locate)
 
 
 def spatial_inertia(inertia: Inertia) -> np.ndarray:

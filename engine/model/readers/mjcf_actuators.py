@@ -1,6 +1,6 @@
 """MJCF actuators as torque, servo and velocity drives.
 
-With gear g the joint's force is g f, and the actuator's length g q (MuJoCo, "Actuation model"):
+With gear g the force of the joint or fixed tendon is g f, and the actuator's length g q (MuJoCo, "Actuation model"):
 motor f = k u; position f = kp (u − g q) − kv g q̇; velocity f = kv (u − g q̇). Of other affine laws
 f = k u + b₀ − kp g q − kv g q̇ the command is what the joint is to do, not u: a text says how they are related.
 """
@@ -15,8 +15,9 @@ import numpy as np
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.readers.mjcf_names import Names, Place
+from limberjack.engine.model.readers.mjcf_tendons import is_fixed
 
-_REMEDY = "Use <motor>, <position> or <velocity> on a hinge or slide joint, or remove the actuator"
+_REMEDY = "Use <motor>, <position> or <velocity> on a hinge, a slide joint or a fixed tendon, or remove the actuator"
 _SCALAR_JOINTS = (2, 3)
 
 
@@ -30,21 +31,32 @@ def read_actuators(model: Any, mujoco: Any, names: Names, place: Place) -> tuple
 def _actuator(model: Any, mujoco: Any, i: int, names: Names, place: Place, findings: list[str]) -> Actuator:
     given = mujoco.mj_id2name(model, int(mujoco.mjtObj.mjOBJ_ACTUATOR), i) or f"number {i}"
     where = place.of("actuator", given)
-    joint = _joint(model, mujoco, i, where)
+    coordinate, own_range = _transmission(model, mujoco, i, names, where)
     _check_kind(model, mujoco, i, where)
     gear = float(model.actuator_gear[i][0])
     if gear == 0.0:
         _refuse(where, "gear 0: it cannot act")
     mode, kp, kd = _law(model, mujoco, i, where)
-    coordinate = names.joint(joint)
     name = names.actuator(i, coordinate)
     _note_command(model, i, mode, gear, kp or kd, name, findings)
-    limit = _limit(model, i, joint, gear, mode, name, findings)
+    limit = _limit(model, i, own_range, gear, mode, name, findings)
     return Actuator(name, coordinate, mode, gear * gear * kp, gear * gear * kd, limit, where=where)
 
 
-def _joint(model: Any, mujoco: Any, i: int, where: str) -> int:
+def _transmission(model: Any, mujoco: Any, i: int, names: Names, where: str) -> tuple[str, np.ndarray | None]:
+    """The coordinate that an actuator drives, and the range of all drives' force there, if it has one."""
     kind = mujoco.mjtTrn(int(model.actuator_trntype[i]))
+    if kind == mujoco.mjtTrn.mjTRN_TENDON:
+        tendon = int(model.actuator_trnid[i][0])
+        if not is_fixed(model, mujoco, tendon):
+            _refuse(where, "it acts on a spatial tendon")
+        limited = model.tendon_actfrclimited[tendon]
+        return names.tendon(tendon), model.tendon_actfrcrange[tendon] if limited else None
+    joint = _joint(model, mujoco, i, kind, where)
+    return names.joint(joint), model.jnt_actfrcrange[joint] if model.jnt_actfrclimited[joint] else None
+
+
+def _joint(model: Any, mujoco: Any, i: int, kind: Any, where: str) -> int:
     if kind not in (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT):
         _refuse(where, f"it acts on a {kind.name.removeprefix('mjTRN_').lower()}, not on a joint")
     joint = int(model.actuator_trnid[i][0])
@@ -78,7 +90,7 @@ def _law(model: Any, mujoco: Any, i: int, where: str) -> tuple[str, float, float
         return "torque", 0.0, 0.0
     if affine and bias[1] <= 0.0 and bias[2] <= 0.0:
         if bias[1] < 0.0:
-            return "servo", -bias[1], -bias[2]
+            return "servo", -bias[1], abs(bias[2])
         return ("velocity", 0.0, -bias[2]) if bias[2] < 0.0 else ("torque", 0.0, 0.0)
     _refuse(where, f"gain {gain:g} and bias {bias} are not those of a motor, spring or damper")
 
@@ -98,8 +110,10 @@ def _offset(model: Any, i: int) -> float:
     return float(model.actuator_biasprm[i][0]) if int(model.actuator_biastype[i]) else 0.0
 
 
-def _limit(model: Any, i: int, joint: int, gear: float, mode: str, name: str, findings: list[str]) -> float:
-    """Largest force on the joint: its own range; force range and a motor's control range, times the gear."""
+def _limit(
+    model: Any, i: int, own_range: np.ndarray | None, gear: float, mode: str, name: str, findings: list[str]
+) -> float:
+    """Largest force on the coordinate: its own range; force range and a motor's control range, times the gear."""
     ranges = []
     if model.actuator_forcelimited[i]:
         ranges.append(("forcerange", gear * np.asarray(model.actuator_forcerange[i])))
@@ -107,8 +121,8 @@ def _limit(model: Any, i: int, joint: int, gear: float, mode: str, name: str, fi
     if mode == "torque" and model.actuator_ctrllimited[control]:
         gain, offset = gear * float(model.actuator_gainprm[i][0]), gear * _offset(model, i)
         ranges.append(("ctrlrange", gain * np.asarray(model.actuator_ctrlrange[control]) + offset))
-    if model.jnt_actfrclimited[joint]:
-        ranges.append(("actuatorfrcrange", np.asarray(model.jnt_actfrcrange[joint])))
+    if own_range is not None:
+        ranges.append(("actuatorfrcrange", np.asarray(own_range)))
     for field, (low, high) in ranges:
         if not math.isclose(-low, high):
             larger = max(abs(low), abs(high))

@@ -20,6 +20,7 @@ from numpy.polynomial import Polynomial
 from limberjack.engine.algebra.rotations import from_quaternion
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.model.readers.mjcf_names import Names, Place
+from limberjack.engine.model.readers.mjcf_tendons import Length, length_of
 from limberjack.engine.model.system import JOINED_AS, Hinge, Loop, Pose, Term
 
 # MuJoCo's defaults: what a file that says nothing about softness compiles to
@@ -57,7 +58,9 @@ def _loop(model: Any, mujoco: Any, i: int, names: Names, place: Place) -> Loop:
         fields |= {"switchable": True, "closed": False}
     if kind in (kinds.mjEQ_JOINT, kinds.mjEQ_TENDON):
         ends = [
-            _End(model, mujoco, int(end), kind, where) for end in (model.eq_obj1id[i], model.eq_obj2id[i]) if end >= 0
+            _length(model, mujoco, int(end), kind, where)
+            for end in (model.eq_obj1id[i], model.eq_obj2id[i])
+            if end >= 0
         ]
         terms, offset = _coupling(np.array(model.eq_data[i][:5], dtype=float), ends, names, where)
         return Loop(name, "coupling", terms=terms, offset=offset, **fields)
@@ -94,26 +97,14 @@ def _site_frame(model: Any, site: int, names: Names) -> Frame:
     return names.body(owner) if owner else None, pose
 
 
-class _End:
-    """What a coupling couples, Σ c q of some joints: their factors c, and its value at qpos0."""
-
-    def __init__(self, model: Any, mujoco: Any, index: int, kind: Any, where: str) -> None:
-        if kind == mujoco.mjtEq.mjEQ_JOINT:
-            self.factors, self.start = {index: 1.0}, float(model.qpos0[model.jnt_qposadr[index]])
-            return
-        first = int(model.tendon_adr[index])
-        wraps = range(first, first + int(model.tendon_num[index]))
-        if any(model.wrap_type[w] != int(mujoco.mjtWrap.mjWRAP_JOINT) for w in wraps):
-            raise ModelError(
-                "spatial tendons are not supported", where=where, remedy="Use a fixed tendon, or remove it"
-            )
-        self.factors, self.start = {}, float(model.tendon_length0[index])
-        for w in wraps:
-            joint = int(model.wrap_objid[w])
-            self.factors[joint] = self.factors.get(joint, 0.0) + float(model.wrap_prm[w])
+def _length(model: Any, mujoco: Any, index: int, kind: Any, where: str) -> Length:
+    """What an equality couples: a joint or a tendon."""
+    if kind == mujoco.mjtEq.mjEQ_JOINT:
+        return Length({index: 1.0}, float(model.qpos0[model.jnt_qposadr[index]]))
+    return length_of(model, mujoco, index, where)
 
 
-def _coupling(a: np.ndarray, ends: list[_End], names: Names, where: str) -> tuple[tuple[Term, ...], float]:
+def _coupling(a: np.ndarray, ends: list[Length], names: Names, where: str) -> tuple[tuple[Term, ...], float]:
     """Terms and offset of y - (a0 - a1 x0 + …) - (…) x - … = y0, of one or two ends y and x."""
     follower, *leaders = ends
     terms = {joint: Polynomial([0.0, factor]) for joint, factor in follower.factors.items()}

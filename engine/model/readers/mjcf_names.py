@@ -37,6 +37,7 @@ class Names:
         self._bodies = {i: self._take("BODY", i, f"body_{i}", self._frames) for i in bodies if i}
         self._joints = {j: self._take("JOINT", j, self._joint_name(j), self._hinges) for j in range(model.njnt)}
         self._sites = {i: self._take("SITE", i, f"site_{i}", self._frames) for i in range(model.nsite)}
+        self._tendons: dict[int, str] = {}  # only those that are asked for take a name
         self._geoms = {i: self._take("GEOM", i, f"geom_{i}", self._shapes) for i in range(model.ngeom)}
 
     def model(self, default: str) -> str:
@@ -55,6 +56,20 @@ class Names:
     def site(self, index: int) -> str:
         """Name of a site's node."""
         return self._sites[index]
+
+    def tendon(self, index: int) -> str:
+        """Name of the hinge whose coordinate is a tendon's length."""
+        if index not in self._tendons:
+            self._tendons[index] = self._take("TENDON", index, f"tendon_{index}", self._hinges)
+        return self._tendons[index]
+
+    def slider(self, tendon: int) -> str:
+        """Name for the massless body on that hinge."""
+        return free_name(self.tendon(tendon), self._frames)
+
+    def tendon_loop(self, tendon: int) -> str:
+        """Name for the loop that keeps it at the tendon's length."""
+        return free_name(self.tendon(tendon), self._loops)
 
     def geom(self, index: int) -> str:
         """Name of a geom's shape."""

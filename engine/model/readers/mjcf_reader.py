@@ -22,6 +22,7 @@ from limberjack.engine.model.readers.mjcf_hulls import read_hulls
 from limberjack.engine.model.readers.mjcf_names import Names, Place
 from limberjack.engine.model.readers.mjcf_size import check_size
 from limberjack.engine.model.readers.mjcf_softness import unread_laws
+from limberjack.engine.model.readers.mjcf_tendons import read_tendons
 from limberjack.engine.model.readers.mjcf_unsupported import ignored_parts, refuse_unsupported
 from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Node, Pose, System
 
@@ -56,6 +57,7 @@ def read_mjcf(path: Path, contacts: bool = False) -> System:
     bodies = [part for i in range(1, model.nbody) for part in _bodies(model, i, names, place)]
     actuators, findings = read_actuators(model, mujoco, names, place)
     loops, softness = read_equalities(model, mujoco, names, place)
+    sliders, kept = read_tendons(model, mujoco, names, place)
     pairs = touching_geoms(model, mujoco) if contacts else {}
     touching = {i for pair in pairs for i in pair}
     hulls, reduced = read_hulls(model, mujoco, touching)
@@ -76,10 +78,10 @@ def read_mjcf(path: Path, contacts: bool = False) -> System:
     )
     return System(
         name=names.model(path.stem),
-        bodies=tuple(bodies),
+        bodies=(*bodies, *sliders),
         nodes=sites,
         actuators=tuple(actuators),
-        loops=tuple(loops),
+        loops=(*loops, *kept),
         shapes=tuple(shapes.values()),
         contacts=touches,
         gravity=np.zeros(3) if gravity_off else np.array(model.opt.gravity, dtype=float),

@@ -8,6 +8,7 @@ import numpy as np
 
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.model.readers.mjcf_names import Names, Place
+from limberjack.engine.model.readers.mjcf_tendons import is_fixed
 
 _BALL_OR_FREE = (0, 1)
 # Fields of later MuJoCo versions, by the name of what they are; absent ones are zero in older versions.
@@ -47,7 +48,9 @@ def ignored_parts(model: Any, mujoco: Any, contacts: bool) -> list[str]:
         "contacts are not simulated, unless it is loaded with contacts=True (--contacts)": not contacts
         and (model.npair or np.any(touching))
         and not contacts_off,
-        "springs, limits and friction of tendons are not simulated": model.ntendon,
+        "springs, limits and friction of spatial tendons are not simulated": any(
+            not is_fixed(model, mujoco, tendon) for tendon in range(model.ntendon)
+        ),
         "limits of ball joints are ignored": np.any(limited_balls),
         "gravity compensation (gravcomp) is ignored": np.any(model.body_gravcomp),
         "mocap bodies are fixed at their initial pose": model.nmocap,

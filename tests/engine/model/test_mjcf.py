@@ -270,14 +270,14 @@ def test_base_free_and_fixed(write):
     np.testing.assert_allclose(held.bodies[0].hinge.inboard.rotation, R, atol=1e-12)
 
 
-TENDON = '<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>'
+ROPE = '<tendon><spatial name="t"><site site="p"/><site site="q"/></spatial></tendon>'
 BALL = '<joint name="k" type="ball"{}/>'
 
 
 @pytest.mark.parametrize(
     ("body", "more", "words"),
     [
-        ("", f'{TENDON}<actuator><motor tendon="t"/></actuator>', "it acts on a tendon, not on a joint"),
+        ("", '<actuator><adhesion body="b" ctrlrange="0 1"/></actuator>', "it acts on a body, not on a joint"),
         ("", '<actuator><intvelocity joint="j" actrange="-1 1"/></actuator>', "dynamics 'integrator'"),
         ("", '<actuator><position joint="j" timeconst="1"/></actuator>', "activation dynamics"),
         ("", '<actuator><damper joint="j" kv="1" ctrlrange="0 1"/></actuator>', "gain is not a constant"),
@@ -303,7 +303,7 @@ def test_refused(body, more, words, write):
     ("body", "more", "words"),
     [
         ('<geom size="1"/>', "", "contacts are not simulated"),
-        ("", TENDON, "tendons are not simulated"),
+        ('<site name="p"/><site name="q" pos="1 0 0"/>', ROPE, "spatial tendons are not simulated"),
         (BALL.format(' range="0 30"'), "", "limits of ball joints are ignored"),
         ("", '<option density="1.2"/>', "fluid forces are ignored"),
         ("", '<option><flag limit="disable"/></option>', "these forces act"),

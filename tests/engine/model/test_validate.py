@@ -6,11 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import limberjack as lj
 from limberjack.engine.algebra.rotations import from_quaternion, from_rpy, nearest, to_quaternion
 from limberjack.engine.common.errors import ModelError, ModelWarning
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.elements.sensor import Sensor
-from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Interface, Node, Pose, System
+from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Interface, Loop, Node, Pose, System, Term
 from limberjack.engine.model.validate import validate
 
 SOLID = Inertia(1.0, np.zeros(3), np.eye(3))
@@ -241,3 +242,33 @@ def test_rotations_agree_and_invert():
 def test_patterns_that_no_name_can_match_are_refused(interface, words):
     with pytest.raises(ModelError, match=words):
         validate(replace(chain(), interface=interface))
+
+
+def cable(**loop):
+    """A pendulum, and two massless sliders; the loops tie the first to the pendulum and the second to the first."""
+    pendulum = Hinge("swing", "revolute", None, axes=np.array([[1.0, 0, 0]]))
+    sliders = [Hinge(name, "prismatic", None, axes=np.array([[1.0, 0, 0]])) for name in ("cable", "end")]
+    bodies = [Body("bob", Inertia(1.0, np.array([0, 0, -1.0]), np.zeros((3, 3))), pendulum)]
+    bodies += [Body(hinge.name, Inertia(), hinge) for hinge in sliders]
+    terms = (
+        (Term("cable", (-1.0,)), Term("swing", (0.5,))),
+        (Term("end", (-1.0,)), Term(loop.pop("to", "swing"), (2.0,))),
+    )
+    loops = tuple(Loop(f"loop{i}", "coupling", terms=each, **loop) for i, each in enumerate(terms))
+    return System("cable", tuple(bodies), loops=loops, actuators=(Actuator("pull", "cable"),))
+
+
+def test_an_embedded_coupling_moves_massless_bodies():
+    """0.5 N·m at the pendulum for each newton of the cable: 1 kg m² turns at 0.5 rad/s², the others follow."""
+    simulation = lj.Simulation(validate(cable(method="embed")))
+    simulation.command["pull"] = 1.0
+    np.testing.assert_allclose(simulation.vdot, [0.5, 0.25, 1.0], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "loop", [{}, {"method": "force"}, {"method": "embed", "switchable": True}, {"method": "embed", "to": "cable"}]
+)
+def test_massless_bodies_that_nothing_with_mass_must_move(loop):
+    with pytest.raises(ModelError, match="against no inertia") as caught:
+        validate(cable(**loop))
+    assert "coupling with 'method: embed'" in caught.value.remedy

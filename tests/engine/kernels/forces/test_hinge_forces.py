@@ -8,8 +8,8 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
 import limberjack as lj
-from limberjack.engine.model.build import LIMIT_TIME
 from limberjack.engine.model.elements.drive import Actuator
+from limberjack.engine.model.stops import LIMIT_TIME
 from limberjack.engine.model.system import Dof
 from tests.engine.single_body import X, Z, one_body
 from tests.validation.figures import figure

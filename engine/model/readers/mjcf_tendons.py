@@ -1,0 +1,139 @@
+"""Fixed tendons of MJCF as coordinates of the model.
+
+A fixed tendon has the length l = Σ c_i q_i of some joints. A spring, a limit, friction or a drive along it does the
+virtual work f δl = Σ c_i f δq_i, so each joint gets c_i f. Here a massless slider has l as its coordinate: a coupling
+keeps it there, and what acts along the tendon acts along the slider.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from limberjack.engine.common.errors import ModelError
+from limberjack.engine.model.readers.mjcf_names import Names, Place
+from limberjack.engine.model.system import Body, Dof, Hinge, Inertia, Loop, Term
+
+_AXIS = np.array([[1.0, 0.0, 0.0]])
+
+
+@dataclass(frozen=True)
+class Length:
+    """The length Σ c q of a fixed tendon: factors c by MuJoCo's number of the joint, and its value at qpos0."""
+
+    factors: dict[int, float]
+    start: float
+
+
+def length_of(model: Any, mujoco: Any, tendon: int, where: str) -> Length:
+    """The length of a tendon. Raises ModelError for a spatial one."""
+    if not is_fixed(model, mujoco, tendon):
+        raise ModelError("spatial tendons are not supported", where=where, remedy="Use a fixed tendon, or remove it")
+    factors: dict[int, float] = {}
+    for w in _wraps(model, tendon):
+        joint = int(model.wrap_objid[w])
+        factors[joint] = factors.get(joint, 0.0) + float(model.wrap_prm[w])
+    return Length(factors, float(model.tendon_length0[tendon]))
+
+
+def is_fixed(model: Any, mujoco: Any, tendon: int) -> bool:
+    """Whether a tendon's length is a sum of joints, not a path through the sites of bodies."""
+    return all(model.wrap_type[w] == int(mujoco.mjtWrap.mjWRAP_JOINT) for w in _wraps(model, tendon))
+
+
+def _wraps(model: Any, tendon: int) -> range:
+    first = int(model.tendon_adr[tendon])
+    return range(first, first + int(model.tendon_num[tendon]))
+
+
+def sliders(model: Any, mujoco: Any) -> list[int]:
+    """The fixed tendons along which something acts."""
+    driven = {
+        int(model.actuator_trnid[i][0])
+        for i in range(len(model.actuator_trntype))
+        if model.actuator_trntype[i] == int(mujoco.mjtTrn.mjTRN_TENDON)
+    }
+    fixed = [t for t in range(model.ntendon) if is_fixed(model, mujoco, t)]
+    return [t for t in fixed if t in driven or _has_forces(model, t) or _can_reach_limit(model, t)]
+
+
+def _has_forces(model: Any, tendon: int) -> bool:
+    """Whether a tendon has a spring, damper, friction or inertia."""
+    fields = (f"tendon_{name}" for name in ("stiffness", "damping", "frictionloss", "armature"))
+    return any(np.any(getattr(model, field)[tendon]) for field in fields if hasattr(model, field))
+
+
+def _can_reach_limit(model: Any, tendon: int) -> bool:
+    """Whether a tendon has limits within the lengths that the limits of its joints allow."""
+    if not model.tendon_limited[tendon]:
+        return False
+    lengths = np.zeros(2)
+    for w in _wraps(model, tendon):
+        joint, factor = int(model.wrap_objid[w]), float(model.wrap_prm[w])
+        ends = np.asarray(model.jnt_range[joint]) if model.jnt_limited[joint] else np.array([-np.inf, np.inf])
+        lengths += np.sort(factor * ends) if factor else 0.0
+    low, high = model.tendon_range[tendon]
+    return bool(lengths[0] < low or lengths[1] > high)
+
+
+def read_tendons(model: Any, mujoco: Any, names: Names, place: Place) -> tuple[list[Body], list[Loop]]:
+    """A slider for each of `sliders`, and the coupling that keeps it at the tendon's length."""
+    bodies, loops = [], []
+    for tendon in sliders(model, mujoco):
+        name = names.tendon(tendon)
+        where = place.of("tendon", name)
+        length = length_of(model, mujoco, tendon, where)
+        hinge = Hinge(
+            name,
+            "prismatic",
+            _parent(model, length, names),
+            axes=_AXIS,
+            dofs=(_dof(model, tendon),),
+            q0=np.array([length.start]),
+            where=where,
+        )
+        bodies.append(Body(names.slider(tendon), Inertia(), hinge, where))
+        shares = {name: -1.0} | {names.joint(j): c for j, c in length.factors.items() if c}
+        terms = tuple(Term(coordinate, (factor,)) for coordinate, factor in shares.items())
+        loops.append(Loop(names.tendon_loop(tendon), "coupling", terms=terms, method="embed", where=where))
+    return bodies, loops
+
+
+def _parent(model: Any, length: Length, names: Names) -> str | None:
+    """The last body before all of the joints: from there, the loop has the fewest bodies."""
+    paths = [_path(model, int(model.body_parentid[model.jnt_bodyid[joint]])) for joint in length.factors]
+    common = 0
+    for bodies in zip(*paths):
+        if len(set(bodies)) > 1:
+            break
+        common = bodies[0]
+    return names.body(common) if common else None
+
+
+def _path(model: Any, body: int) -> list[int]:
+    """The bodies from the world to one."""
+    path = [body]
+    while path[-1]:
+        path.append(int(model.body_parentid[path[-1]]))
+    return path[::-1]
+
+
+def _dof(model: Any, tendon: int) -> Dof:
+    """What acts along the tendon. A spring that is slack between two lengths is a stop at each."""
+    low, high = map(float, model.tendon_lengthspring[tendon])
+    stiffness, limited = float(model.tendon_stiffness[tendon]), bool(model.tendon_limited[tendon])
+    slack = stiffness > 0.0 and low != high and not limited
+    lower, upper = map(float, model.tendon_range[tendon]) if limited else (-math.inf, math.inf)
+    return Dof(
+        stiffness=0.0 if slack else stiffness,
+        rest=low if stiffness and not slack else 0.0,
+        damping=float(model.tendon_damping[tendon]),
+        friction=float(model.tendon_frictionloss[tendon]),
+        armature=float(getattr(model, "tendon_armature", np.zeros(model.ntendon))[tendon]),
+        lower=low if slack else lower,
+        upper=high if slack else upper,
+        **({"limit_stiffness": stiffness, "limit_damping": 0.0} if slack else {}),
+    )
