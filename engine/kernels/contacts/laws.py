@@ -31,6 +31,8 @@ LEVER = 1e-3
 #: directions in which a body's response is below this share of that in others, or of that of the mass of all bodies,
 #: count as immovable: a touch on the axis of a hinge answers with what rounding leaves
 STILL = 1e-12
+#: the response across, as a share of that along, below which friction across stays near what it was
+_FLAT = 1e-6
 #: friction below this is none: squares of less, and of what bounds it, leave the range of numbers, N or N·m
 NOTHING = 1e-60
 #: steps of Newton's method: each almost doubles the number of correct digits
@@ -128,16 +130,30 @@ def _held(a, b, c, x, y, s):
 
 
 @kernel
-def friction(a, b, c, x, y, most, light):
-    """f_t in the disc of radius `most` for velocities [x; y] without it, A = [[a, b], [b, c]]; light: AC_LIGHT.
+def _flat(a, b, c, x, y, f, g):
+    """(A + ρ n nᵀ, [x; y] - ρ n nᵀ [f; g]) where A hardly answers along n, as of bodies that move about one axis only.
+
+    There velocities are rounding, and so would the force be: ρ keeps it near what it was, [f; g].
+    """
+    trace, flat = a + c, _FLAT * (a + c)
+    p, q = (-b, a) if a >= c else (-c, b)  # across the larger column
+    more = (flat - max(0.0, (a * c - b * b) / trace)) / (p * p + q * q)
+    along = more * (p * f + q * g)
+    return a + more * p * p, b + more * p * q, c + more * q * q, x - along * p, y - along * q
+
+
+@kernel
+def friction(a, b, c, x, y, most, light, before):
+    """f_t in the disc of radius `most` for velocities [x; y] without it, A = [[a, b], [b, c]]; light: AC_LIGHT; before:
+    f_t so far.
 
     Beyond the disc f_t = -(A + s)⁻¹ r with |f_t| = most; Newton's method in s for 1 / |f_t|, which is concave, begins
     at 0 and stays below (Moré and Sorensen 1983).
     """
-    least = STILL * (a + c)  # a direction in which bodies cannot move, as in a plane mechanism, needs no force
-    if not a + c > STILL * light:
+    if not a + c > STILL * light:  # bodies that cannot move need no force
         return 0.0, 0.0
-    a, c = a + least, c + least
+    if a * c - b * b < _FLAT * (a + c) * (a + c):
+        a, b, c, x, y = _flat(a, b, c, x, y, before[0], before[1])
     f, g = _held(a, b, c, x, y, 0.0)
     square = f * f + g * g
     if square <= most * most:

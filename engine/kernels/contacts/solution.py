@@ -27,6 +27,9 @@ REST = 1e-10
 #: the same once solutions for all touches hardly bring the forces nearer, as of touches that share a load in many ways;
 #: and after how many sweeps: steps that follow take more of them where forces are not at rest
 NEAR, EARLY = 1e-6, 12
+#: or when they would change the velocity of all bodies, as one mass, by no more than this, m/s: where nothing pushes,
+#: all forces are rounding
+QUIET = 1e-16
 #: first sweeps; sweeps after a solution for all touches; how many times longer they get after each one that brings the
 #: forces no nearer
 FIRST, BETWEEN, LONGER = 2, 2, 4
@@ -77,7 +80,7 @@ def _relax(plant, work, i, held):
     x, y = active[t.AC_FORCE + 1], active[t.AC_FORCE + 2]
     u = work.contacts.speed[at + 1] + A[at, at + 1] * d - a * x - b * y
     v = work.contacts.speed[at + 2] + A[at, at + 2] * d - b * x - c * y
-    g, h = friction(a, b, c, u, v, active[t.AC_BOUND], active[t.AC_LIGHT])
+    g, h = friction(a, b, c, u, v, active[t.AC_BOUND], active[t.AC_LIGHT], (x, y))
     active[t.AC_FORCE], active[t.AC_FORCE + 1], active[t.AC_FORCE + 2] = f, g, h
     if d != 0.0 or g != x or h != y:
         spread(work, i, d, g - x, h - y)
@@ -192,7 +195,7 @@ def solve_touches_routine(ints, floats, vector, n):
                 polish_routine(ints, floats, vector, n)
                 start_speeds(work, n)
         change = _sweep(plant, work, n, held)
-        if change <= REST * _largest(work, n):
+        if change <= REST * _largest(work, n) or change * work.contacts.active[0, t.AC_LIGHT] <= QUIET:
             if not held:
                 return True
             break

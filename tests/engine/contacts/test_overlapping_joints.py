@@ -109,3 +109,27 @@ def test_what_slides_turns_with_its_velocity(tmp_path):
         failed += found(simulation)[FO_FAILED] > 0
     assert failed == 0
     assert np.abs(simulation.v).max() < 1e-9
+
+
+@pytest.mark.parametrize("rest", [0.0, 1.0, -1.0])
+@pytest.mark.parametrize("seed", [0, 1, 2, *long_only([3, *range(5, 8)])])
+def test_touches_around_the_axis_of_a_hinge_come_to_rest(tmp_path, seed, rest):
+    """A spring turns a box against another around the axis of its hinge, or nothing does. Across the axis' motion the
+    touches answer with rounding, and so did their friction: hardly a step had a solution, and the box crept on."""
+    axis = written(np.random.default_rng(seed).normal(size=3))
+    hinge = f"{{name: h, type: revolute, parent: world, axis: {axis}, stiffness: 5.0, rest: {rest}}}"
+    inertia = "{xx: 5.0e-4, yy: 6.0e-4, zz: 4.0e-4}"
+    body = f"{{name: b, mass: 1.0, com: [0, 0, 0.02], inertia: {inertia}, hinge: {hinge}}}"
+    shapes = [
+        "{body: world, name: w, type: box, size: [0.1, 0.1, 0.1], position: [0, 0, -0.04], rpy: [0.1, 0.2, 0.3]}",
+        "{body: b, name: s, type: box, size: [0.08, 0.06, 0.1], position: [0, 0, 0.05]}",
+    ]
+    simulation = lj.Simulation(scene(tmp_path, [body], shapes, ["{name: c, first: w, second: s, friction: 1.0}"]))
+    failed = []
+    for _ in range(300):
+        simulation.step()
+        failed.append(found(simulation)[FO_FAILED] > 0)
+    assert found(simulation)[FO_TOUCHES] == 5
+    assert sum(failed) <= 10
+    assert not any(failed[60:])
+    figure("rate of a box that friction holds", abs(simulation.v[0]), unit="rad/s", oracle="none", below=1e-9)
