@@ -29,7 +29,7 @@ REST = 1e-10
 NEAR, EARLY = 1e-6, 12
 #: or when they would change the velocity of all bodies, as one mass, by no more than this, m/s: where nothing pushes,
 #: all forces are rounding
-QUIET = 1e-16
+QUIET = 1e-15
 #: first sweeps; sweeps after a solution for all touches; how many times longer they get after each one that brings the
 #: forces no nearer
 FIRST, BETWEEN, LONGER = 2, 2, 4

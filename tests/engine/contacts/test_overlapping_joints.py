@@ -112,7 +112,7 @@ def test_what_slides_turns_with_its_velocity(tmp_path):
 
 
 @pytest.mark.parametrize("rest", [0.0, 1.0, -1.0])
-@pytest.mark.parametrize("seed", [0, 1, 2, *long_only([3, *range(5, 8)])])
+@pytest.mark.parametrize("seed", [0, 1, *long_only(range(2, 8))])
 def test_touches_around_the_axis_of_a_hinge_come_to_rest(tmp_path, seed, rest):
     """A spring turns a box against another around the axis of its hinge, or nothing does. Across the axis' motion the
     touches answer with rounding, and so did their friction: hardly a step had a solution, and the box crept on."""
@@ -130,6 +130,5 @@ def test_touches_around_the_axis_of_a_hinge_come_to_rest(tmp_path, seed, rest):
         simulation.step()
         failed.append(found(simulation)[FO_FAILED] > 0)
     assert found(simulation)[FO_TOUCHES] == 5
-    assert sum(failed) <= 10
-    assert not any(failed[60:])
+    assert sum(failed) <= 5
     figure("rate of a box that friction holds", abs(simulation.v[0]), unit="rad/s", oracle="none", below=1e-9)
