@@ -15,7 +15,7 @@ import numpy as np
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.model.elements.drive import Actuator
 from limberjack.engine.model.readers.mjcf_names import Names, Place
-from limberjack.engine.model.readers.mjcf_tendons import is_fixed
+from limberjack.engine.model.readers.mjcf_tendons import force_range, is_fixed
 
 _REMEDY = "Use <motor>, <position> or <velocity> on a hinge, a slide joint or a fixed tendon, or remove the actuator"
 _SCALAR_JOINTS = (2, 3)
@@ -50,8 +50,7 @@ def _transmission(model: Any, mujoco: Any, i: int, names: Names, where: str) -> 
         tendon = int(model.actuator_trnid[i][0])
         if not is_fixed(model, mujoco, tendon):
             _refuse(where, "it acts on a spatial tendon")
-        limited = model.tendon_actfrclimited[tendon]
-        return names.tendon(tendon), model.tendon_actfrcrange[tendon] if limited else None
+        return names.tendon(tendon), force_range(model, tendon)
     joint = _joint(model, mujoco, i, kind, where)
     return names.joint(joint), model.jnt_actfrcrange[joint] if model.jnt_actfrclimited[joint] else None
 

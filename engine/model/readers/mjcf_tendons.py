@@ -60,10 +60,20 @@ def sliders(model: Any, mujoco: Any) -> list[int]:
     return [t for t in fixed if t in driven or _has_forces(model, t) or _can_reach_limit(model, t)]
 
 
+def force_range(model: Any, tendon: int) -> np.ndarray | None:
+    """The range (2,) of all drives' force along a tendon, if it has one."""
+    return np.asarray(model.tendon_actfrcrange[tendon]) if _field(model, "actfrclimited", tendon) else None
+
+
+def _field(model: Any, name: str, tendon: int) -> float:
+    """A number of a tendon; zero if MuJoCo's version does not have it."""
+    values = getattr(model, f"tendon_{name}", None)
+    return 0.0 if values is None else float(values[tendon])
+
+
 def _has_forces(model: Any, tendon: int) -> bool:
     """Whether a tendon has a spring, damper, friction or inertia."""
-    fields = (f"tendon_{name}" for name in ("stiffness", "damping", "frictionloss", "armature"))
-    return any(np.any(getattr(model, field)[tendon]) for field in fields if hasattr(model, field))
+    return any(_field(model, name, tendon) for name in ("stiffness", "damping", "frictionloss", "armature"))
 
 
 def _can_reach_limit(model: Any, tendon: int) -> bool:
@@ -91,7 +101,7 @@ def read_tendons(model: Any, mujoco: Any, names: Names, place: Place) -> tuple[l
             "prismatic",
             _parent(model, length, names),
             axes=_AXIS,
-            dofs=(_dof(model, tendon),),
+            dofs=(_dof(model, tendon, where),),
             q0=np.array([length.start]),
             where=where,
         )
@@ -121,18 +131,21 @@ def _path(model: Any, body: int) -> list[int]:
     return path[::-1]
 
 
-def _dof(model: Any, tendon: int) -> Dof:
+def _dof(model: Any, tendon: int, where: str) -> Dof:
     """What acts along the tendon. A spring that is slack between two lengths is a stop at each."""
     low, high = map(float, model.tendon_lengthspring[tendon])
     stiffness, limited = float(model.tendon_stiffness[tendon]), bool(model.tendon_limited[tendon])
-    slack = stiffness > 0.0 and low != high and not limited
+    slack = stiffness > 0.0 and low != high
+    if slack and limited:
+        what = "limits of a tendon whose spring is slack between two lengths are not supported"
+        raise ModelError(what, where=where, remedy="Give one springlength, or remove the limits")
     lower, upper = map(float, model.tendon_range[tendon]) if limited else (-math.inf, math.inf)
     return Dof(
         stiffness=0.0 if slack else stiffness,
         rest=low if stiffness and not slack else 0.0,
         damping=float(model.tendon_damping[tendon]),
         friction=float(model.tendon_frictionloss[tendon]),
-        armature=float(getattr(model, "tendon_armature", np.zeros(model.ntendon))[tendon]),
+        armature=_field(model, "armature", tendon),
         lower=low if slack else lower,
         upper=high if slack else upper,
         **({"limit_stiffness": stiffness, "limit_damping": 0.0} if slack else {}),

@@ -13,6 +13,11 @@ from limberjack.engine.model.readers.mjcf_tendons import is_fixed
 _BALL_OR_FREE = (0, 1)
 # Fields of later MuJoCo versions, by the name of what they are; absent ones are zero in older versions.
 _JOINT_FIELDS = {"jnt_stiffnesspoly": "polynomial springs", "jnt_springyield": "yielding springs"}
+_TENDON_FIELDS = {
+    "tendon_stiffnesspoly": "polynomial springs",
+    "tendon_springyield": "yielding springs",
+    "tendon_dampingpoly": "polynomial dampers",
+}
 _DOF_FIELDS = {"dof_dampingpoly": "polynomial dampers"}
 
 
@@ -28,6 +33,11 @@ def refuse_unsupported(model: Any, names: Names, place: Place) -> None:
         for field, what in _JOINT_FIELDS.items():
             if np.any(getattr(model, field, np.zeros(model.njnt))[j]):
                 _refuse(where, f"{what} are not supported", "Use a linear spring")
+    for field, what in _TENDON_FIELDS.items():
+        values = np.asarray(getattr(model, field, np.zeros(model.ntendon)))
+        used = [t for t in range(model.ntendon) if np.any(values[t])]
+        if used:
+            _refuse(place.of("tendon", names.tendon(used[0])), f"{what} are not supported", "Use linear ones")
     for field, what in _DOF_FIELDS.items():
         values = np.asarray(getattr(model, field, np.zeros(model.nv)))
         used = [d for d in range(model.nv) if np.any(values[d])]

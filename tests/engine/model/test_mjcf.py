@@ -13,6 +13,7 @@ import limberjack as lj
 from limberjack.engine.common.errors import MissingExtraError, ModelError, ModelWarning
 from limberjack.engine.model.load import load
 from tests.engine.model.kinematics import body_poses
+from tests.engine.model.written import write as write
 from tests.validation.figures import figure
 
 mujoco = pytest.importorskip("mujoco")
@@ -70,16 +71,6 @@ WRAP = (
     "</body></worldbody>{more}</mujoco>"
 )
 FILES = {"arm": ARM, "satellite": SATELLITE}
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write_text(text):
-        path = tmp_path / "model.xml"
-        path.write_text(text)
-        return path
-
-    return write_text
 
 
 def _by_hinge(system, model, qpos):

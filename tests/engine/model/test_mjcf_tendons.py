@@ -12,6 +12,7 @@ from limberjack.engine.model.build import build
 from limberjack.engine.model.load import load
 from limberjack.engine.model.stops import LIMIT_TIME
 from limberjack.engine.tables import plant as at
+from tests.engine.model.written import write as write
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -22,16 +23,6 @@ DRIVES = {
     "velocity": '<velocity {} kv=".4"/>',
     "general": '<general {} gainprm="3" biastype="affine" biasprm=".2 -4 -.5"/>',
 }
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write_text(text):
-        path = tmp_path / "model.xml"
-        path.write_text(text)
-        return path
-
-    return write_text
 
 
 def read(path):
@@ -205,6 +196,21 @@ def test_spatial_tendons_are_refused_where_they_drive(write):
     with pytest.raises(ModelError, match="acts on a spatial tendon") as caught:
         load(path)
     assert "'pull'" in caught.value.where
+
+
+@pytest.mark.parametrize(
+    ("tendon", "words"),
+    [
+        ('stiffness="2" springlength="0 0.1" range="0 0.03"', "limits of a tendon whose spring is slack"),
+        ('stiffness="2 1"', "polynomial springs are not supported"),
+    ],
+)
+def test_what_a_tendon_cannot_have(tendon, words, write):
+    path = write(HAND.format(f'<tendon><fixed name="split" {tendon}>{SHARES}</fixed></tendon>'))
+    with pytest.raises(ModelError, match=words) as caught:
+        load(path)
+    assert "'split'" in caught.value.where
+    assert caught.value.remedy
 
 
 def test_names_that_tendons_share_with_joints_change(write):
