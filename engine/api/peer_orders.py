@@ -23,7 +23,7 @@ from limberjack.engine.common import arguments
 from limberjack.engine.common.errors import ArgumentError
 from limberjack.engine.model import arguments as model_arguments
 from limberjack.engine.model.readers.mjcf_names import Names
-from limberjack.engine.model.readers.mjcf_tendons import length_of, sliders
+from limberjack.engine.model.readers.mjcf_tendons import Length, length_of, sliders
 from limberjack.engine.model.system import Hinge, System
 
 _FREE_Q, _FREE_V = np.array([4, 5, 6, 1, 2, 3, 0]), np.array([3, 4, 5, 0, 1, 2])
@@ -129,7 +129,7 @@ def _mujoco_joints(system: System, model: Any) -> Iterator[tuple[Hinge, slice, s
 
     names = Names(model, mujoco)  # joints without a name in the file, as free joints often are, have one here
     joints = {names.joint(k): k for k in range(model.njnt)}
-    tendons = {names.tendon(t) for t in sliders(model, mujoco)}
+    tendons = _tendon_lengths(model)
     for hinge, qs, vs in _moving(system):
         if hinge.name in tendons:
             continue
@@ -141,11 +141,16 @@ def _mujoco_joints(system: System, model: Any) -> Iterator[tuple[Hinge, slice, s
 
 def _mujoco_tendons(system: System, model: Any) -> Iterator[tuple[slice, slice, list[tuple[float, int, int]]]]:
     """For each slider of a tendon its coordinate, its velocity, and (factor, qpos, qvel) of the tendon's joints."""
-    import mujoco
-
-    names = Names(model, mujoco)
-    lengths = {names.tendon(t): length_of(model, mujoco, t, names.tendon(t)) for t in sliders(model, mujoco)}
+    lengths = _tendon_lengths(model)
     for hinge, qs, vs in _moving(system):
         if hinge.name in lengths:
             factors = lengths[hinge.name].factors
             yield qs, vs, [(c, int(model.jnt_qposadr[k]), int(model.jnt_dofadr[k])) for k, c in factors.items()]
+
+
+def _tendon_lengths(model: Any) -> dict[str, Length]:
+    """The lengths of those tendons that the reader gives a slider, by its name."""
+    import mujoco
+
+    names = Names(model, mujoco)
+    return {names.tendon(t): length_of(model, t) for t in sliders(model, mujoco)}

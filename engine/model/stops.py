@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.polynomial.polynomial import polyval
 
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.kernels.entry_points import entries
+from limberjack.engine.model.loops.closure import slope
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import Loop, System
 from limberjack.engine.tables import plant as at
@@ -57,7 +57,7 @@ def _coupled(loop: Loop, system: System, massless: np.ndarray) -> dict[int, np.n
     slopes = np.zeros(system.nv)
     for term in loop.terms:
         i, j = (every.index(term.coordinate) for every in (system.coordinate_names, system.velocity_names))
-        slopes[j] = polyval(system.q0[i], [k * c for k, c in enumerate(term.factors, 1)])
+        slopes[j] = slope(term.factors, system.q0[i])
     found = [j for j in np.flatnonzero(slopes) if massless[j]]
     if len(found) != 1 or np.count_nonzero(slopes) == 1:
         return {}

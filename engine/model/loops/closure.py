@@ -254,6 +254,11 @@ def _four(factors: tuple[float, ...]) -> tuple[float, ...]:
     return (*factors, 0.0, 0.0, 0.0)[:4]
 
 
+def slope(factors: tuple[float, ...], x: float) -> float:
+    """dp/dx of a coupling's term at a coordinate x."""
+    return float(_slope(_four(factors), x))
+
+
 def coupled_sum(closure: Closure, q: np.ndarray) -> float:
     """Σ terms of a coupling, without its offset."""
     return float(sum(_value(_four(term.factors), q[term.q]) for term in closure.terms))
@@ -270,7 +275,7 @@ def coordinate_rows(closure: Closure, q: np.ndarray) -> list[tuple[int, int, flo
     """The entries (row, velocity, factor) of a coupling or a lock."""
     if closure.kind == LOCK:
         return [(i, term.v, 1.0) for i, term in enumerate(closure.terms)]
-    return [(0, term.v, float(_slope(_four(term.factors), q[term.q]))) for term in closure.terms]
+    return [(0, term.v, slope(term.factors, q[term.q])) for term in closure.terms]
 
 
 def coordinate_terms(closure: Closure, q: np.ndarray) -> list[tuple[int, int, float]]:

@@ -20,7 +20,7 @@ from numpy.polynomial import Polynomial
 from limberjack.engine.algebra.rotations import from_quaternion
 from limberjack.engine.common.errors import ModelError
 from limberjack.engine.model.readers.mjcf_names import Names, Place
-from limberjack.engine.model.readers.mjcf_tendons import Length, length_of
+from limberjack.engine.model.readers.mjcf_tendons import Length, is_fixed, length_of
 from limberjack.engine.model.system import JOINED_AS, Hinge, Loop, Pose, Term
 
 # MuJoCo's defaults: what a file that says nothing about softness compiles to
@@ -101,7 +101,9 @@ def _length(model: Any, mujoco: Any, index: int, kind: Any, where: str) -> Lengt
     """What an equality couples: a joint or a tendon."""
     if kind == mujoco.mjtEq.mjEQ_JOINT:
         return Length({index: 1.0}, float(model.qpos0[model.jnt_qposadr[index]]))
-    return length_of(model, mujoco, index, where)
+    if not is_fixed(model, mujoco, index):
+        raise ModelError("spatial tendons are not supported", where=where, remedy="Use a fixed tendon, or remove it")
+    return length_of(model, index)
 
 
 def _coupling(a: np.ndarray, ends: list[Length], names: Names, where: str) -> tuple[tuple[Term, ...], float]:

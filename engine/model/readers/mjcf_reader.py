@@ -53,7 +53,7 @@ def read_mjcf(path: Path, contacts: bool = False) -> System:
     source = str(path)
     names = Names(model, mujoco)
     place = Place(source)
-    refuse_unsupported(model, names, place)
+    refuse_unsupported(model, mujoco, names, place)
     bodies = [part for i in range(1, model.nbody) for part in _bodies(model, i, names, place)]
     actuators, findings = read_actuators(model, mujoco, names, place)
     loops, softness = read_equalities(model, mujoco, names, place)

@@ -7,7 +7,6 @@ keeps it there, and what acts along the tendon acts along the slider.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,10 +27,8 @@ class Length:
     start: float
 
 
-def length_of(model: Any, mujoco: Any, tendon: int, where: str) -> Length:
-    """The length of a tendon. Raises ModelError for a spatial one."""
-    if not is_fixed(model, mujoco, tendon):
-        raise ModelError("spatial tendons are not supported", where=where, remedy="Use a fixed tendon, or remove it")
+def length_of(model: Any, tendon: int) -> Length:
+    """The length of a fixed tendon."""
     factors: dict[int, float] = {}
     for w in _wraps(model, tendon):
         joint = int(model.wrap_objid[w])
@@ -51,11 +48,7 @@ def _wraps(model: Any, tendon: int) -> range:
 
 def sliders(model: Any, mujoco: Any) -> list[int]:
     """The fixed tendons along which something acts."""
-    driven = {
-        int(model.actuator_trnid[i][0])
-        for i in range(len(model.actuator_trntype))
-        if model.actuator_trntype[i] == int(mujoco.mjtTrn.mjTRN_TENDON)
-    }
+    driven = model.actuator_trnid[model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_TENDON), 0]
     fixed = [t for t in range(model.ntendon) if is_fixed(model, mujoco, t)]
     return [t for t in fixed if t in driven or _has_forces(model, t) or _can_reach_limit(model, t)]
 
@@ -81,8 +74,7 @@ def _can_reach_limit(model: Any, tendon: int) -> bool:
     if not model.tendon_limited[tendon]:
         return False
     lengths = np.zeros(2)
-    for w in _wraps(model, tendon):
-        joint, factor = int(model.wrap_objid[w]), float(model.wrap_prm[w])
+    for joint, factor in length_of(model, tendon).factors.items():
         ends = np.asarray(model.jnt_range[joint]) if model.jnt_limited[joint] else np.array([-np.inf, np.inf])
         lengths += np.sort(factor * ends) if factor else 0.0
     low, high = model.tendon_range[tendon]
@@ -95,7 +87,7 @@ def read_tendons(model: Any, mujoco: Any, names: Names, place: Place) -> tuple[l
     for tendon in sliders(model, mujoco):
         name = names.tendon(tendon)
         where = place.of("tendon", name)
-        length = length_of(model, mujoco, tendon, where)
+        length = length_of(model, tendon)
         hinge = Hinge(
             name,
             "prismatic",
@@ -135,18 +127,18 @@ def _dof(model: Any, tendon: int, where: str) -> Dof:
     """What acts along the tendon. A spring that is slack between two lengths is a stop at each."""
     low, high = map(float, model.tendon_lengthspring[tendon])
     stiffness, limited = float(model.tendon_stiffness[tendon]), bool(model.tendon_limited[tendon])
-    slack = stiffness > 0.0 and low != high
-    if slack and limited:
+    acting = {
+        "damping": float(model.tendon_damping[tendon]),
+        "friction": float(model.tendon_frictionloss[tendon]),
+        "armature": _field(model, "armature", tendon),
+    }
+    if limited:
+        acting["lower"], acting["upper"] = map(float, model.tendon_range[tendon])
+    if not stiffness:
+        return Dof(**acting)
+    if low == high:
+        return Dof(stiffness=stiffness, rest=low, **acting)
+    if limited:
         what = "limits of a tendon whose spring is slack between two lengths are not supported"
         raise ModelError(what, where=where, remedy="Give one springlength, or remove the limits")
-    lower, upper = map(float, model.tendon_range[tendon]) if limited else (-math.inf, math.inf)
-    return Dof(
-        stiffness=0.0 if slack else stiffness,
-        rest=low if stiffness and not slack else 0.0,
-        damping=float(model.tendon_damping[tendon]),
-        friction=float(model.tendon_frictionloss[tendon]),
-        armature=_field(model, "armature", tendon),
-        lower=low if slack else lower,
-        upper=high if slack else upper,
-        **({"limit_stiffness": stiffness, "limit_damping": 0.0} if slack else {}),
-    )
+    return Dof(lower=low, upper=high, limit_stiffness=stiffness, limit_damping=0.0, **acting)

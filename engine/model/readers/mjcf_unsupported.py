@@ -12,16 +12,17 @@ from limberjack.engine.model.readers.mjcf_tendons import is_fixed
 
 _BALL_OR_FREE = (0, 1)
 # Fields of later MuJoCo versions, by the name of what they are; absent ones are zero in older versions.
-_JOINT_FIELDS = {"jnt_stiffnesspoly": "polynomial springs", "jnt_springyield": "yielding springs"}
-_TENDON_FIELDS = {
-    "tendon_stiffnesspoly": "polynomial springs",
-    "tendon_springyield": "yielding springs",
-    "tendon_dampingpoly": "polynomial dampers",
+_NOT_LINEAR = {
+    "jnt_stiffnesspoly": ("polynomial springs", "Use a linear spring"),
+    "jnt_springyield": ("yielding springs", "Use a linear spring"),
+    "dof_dampingpoly": ("polynomial dampers", "Use linear damping"),
+    "tendon_stiffnesspoly": ("polynomial springs", "Use a linear spring"),
+    "tendon_springyield": ("yielding springs", "Use a linear spring"),
+    "tendon_dampingpoly": ("polynomial dampers", "Use linear damping"),
 }
-_DOF_FIELDS = {"dof_dampingpoly": "polynomial dampers"}
 
 
-def refuse_unsupported(model: Any, names: Names, place: Place) -> None:
+def refuse_unsupported(model: Any, mujoco: Any, names: Names, place: Place) -> None:
     """Raise ModelError for what changes the motion and cannot be represented."""
     source = place.of("model", names.model("model"))
     if model.nflex:
@@ -30,20 +31,17 @@ def refuse_unsupported(model: Any, names: Names, place: Place) -> None:
         where = place.of("joint", names.joint(j))
         if model.jnt_type[j] in _BALL_OR_FREE and model.jnt_stiffness[j]:
             _refuse(where, "a spring on a ball or free joint is not supported", "Remove stiffness")
-        for field, what in _JOINT_FIELDS.items():
-            if np.any(getattr(model, field, np.zeros(model.njnt))[j]):
-                _refuse(where, f"{what} are not supported", "Use a linear spring")
-    for field, what in _TENDON_FIELDS.items():
-        values = np.asarray(getattr(model, field, np.zeros(model.ntendon)))
-        used = [t for t in range(model.ntendon) if np.any(values[t])]
-        if used:
-            _refuse(place.of("tendon", names.tendon(used[0])), f"{what} are not supported", "Use linear ones")
-    for field, what in _DOF_FIELDS.items():
-        values = np.asarray(getattr(model, field, np.zeros(model.nv)))
-        used = [d for d in range(model.nv) if np.any(values[d])]
-        if used:
-            where = place.of("joint", names.joint(int(model.dof_jntid[used[0]])))
-            _refuse(where, f"{what} are not supported", "Use linear damping")
+    for field, (what, remedy) in _NOT_LINEAR.items():
+        for i, values in enumerate(getattr(model, field, ())):
+            if np.any(values) and (owner := _owner(model, mujoco, field, i, names, place)):
+                _refuse(owner, f"{what} are not supported", remedy)
+
+
+def _owner(model: Any, mujoco: Any, field: str, i: int, names: Names, place: Place) -> str | None:
+    """The place of the joint or tendon of a field's row; none of a spatial tendon, whose forces are ignored."""
+    if field.startswith("tendon"):
+        return place.of("tendon", names.tendon(i)) if is_fixed(model, mujoco, i) else None
+    return place.of("joint", names.joint(int(model.dof_jntid[i]) if field.startswith("dof") else i))
 
 
 def ignored_parts(model: Any, mujoco: Any, contacts: bool) -> list[str]:

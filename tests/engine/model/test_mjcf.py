@@ -13,10 +13,11 @@ import limberjack as lj
 from limberjack.engine.common.errors import MissingExtraError, ModelError, ModelWarning
 from limberjack.engine.model.load import load
 from tests.engine.model.kinematics import body_poses
-from tests.engine.model.written import write as write
+from tests.engine.model.written import writes
 from tests.validation.figures import figure
 
 mujoco = pytest.importorskip("mujoco")
+write = writes("model.xml")
 
 ARM = """
 <mujoco model="arm">
@@ -262,6 +263,7 @@ def test_base_free_and_fixed(write):
 
 
 ROPE = '<tendon><spatial name="t"><site site="p"/><site site="q"/></spatial></tendon>'
+SITES = '<site name="p"/><site name="q" pos="1 0 0"/>'
 BALL = '<joint name="k" type="ball"{}/>'
 
 
@@ -294,7 +296,8 @@ def test_refused(body, more, words, write):
     ("body", "more", "words"),
     [
         ('<geom size="1"/>', "", "contacts are not simulated"),
-        ('<site name="p"/><site name="q" pos="1 0 0"/>', ROPE, "spatial tendons are not simulated"),
+        (SITES, ROPE.replace('t">', 't" stiffness="2 1">'), "spatial tendons are not simulated"),
+        (SITES, ROPE, "spatial tendons are not simulated"),
         (BALL.format(' range="0 30"'), "", "limits of ball joints are ignored"),
         ("", '<option density="1.2"/>', "fluid forces are ignored"),
         ("", '<option><flag limit="disable"/></option>', "these forces act"),

@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 from limberjack.engine.common.errors import ModelError, ModelWarning
 from limberjack.engine.model.load import load
 from limberjack.engine.model.system import Dof
+from tests.engine.model.written import writes
 
 ROBOT = """<?xml version="1.0"?>
 <robot name="bot">
@@ -41,14 +42,7 @@ ROBOT = """<?xml version="1.0"?>
 """
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write_text(text, name="bot.urdf"):
-        path = tmp_path / name
-        path.write_text(text)
-        return path
-
-    return write_text
+write = writes("bot.urdf")
 
 
 def test_everything_arrives(write):

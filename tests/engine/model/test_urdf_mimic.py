@@ -8,6 +8,7 @@ from limberjack.engine.common.errors import ModelError, ModelWarning
 from limberjack.engine.model.load import load
 from limberjack.engine.model.system import Term
 from tests.engine.model.robot_files import ROBOTS
+from tests.engine.model.written import writes
 
 LINK = (
     '<link name="{0}"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
@@ -32,14 +33,7 @@ HAND = (
 )
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write_text(text):
-        path = tmp_path / "hand.urdf"
-        path.write_text(text)
-        return path
-
-    return write_text
+write = writes("hand.urdf")
 
 
 def test_a_mimic_is_a_coupling_without_an_actuator(write):
