@@ -182,9 +182,9 @@ LI_TOUCH, LI_PAIR, LI_TREE, LI_NEXT = range(LISTED)  # LI_TREE: row of a tree th
 TREE = 4
 TR_UP, TR_FIRST, TR_LAST, TR_BLOCKS = range(TREE)
 
-# work.contacts.active (active, 48): blocks of the island that is solved: forces of a touch along three axes, and behind
+# work.contacts.active (active, 56): blocks of the island that is solved: forces of a touch along three axes, and behind
 # them its moments about these if it has torsional or rolling friction
-ACTIVE = 48
+ACTIVE = 56
 AC_TOUCH, AC_PAIR = 0, 1
 AC_BASIS = 2  # 9: normal and two tangents, inertial axes
 AC_FREE = 11  # 3: velocity at the end of the step with the forces that are held, along these
@@ -207,6 +207,10 @@ AC_CALM = 34  # nearly rigid: AC_AIM without restitution
 AC_LIVELY = 35  # 3: the forces with the whole restitution, where that is too much
 AC_LIGHT = 38  # h / M: the answer of all bodies of the model as one mass; 0 of moments
 AC_BEST = 39  # 3: the forces that were nearest to a solution
+# inside the laws (`interior.py`): slacks of the normal force, of its bound, of friction and of torsional friction, m/s
+# or rad/s, 0 where there is no such law; changes of the velocities in a step (3); forces (3)
+AC_SLACK, AC_UPPER, AC_CONE, AC_TURN = 42, 43, 44, 45
+AC_MOVED, AC_INSIDE = 46, 49
 
 CONTACTS = Family(
     "contacts",

@@ -19,6 +19,7 @@ import math
 from limberjack.engine.algebra.whole_numbers import whole
 from limberjack.engine.compile.compiled import WHOLE
 from limberjack.engine.compile.kernel import kernel, routine
+from limberjack.engine.kernels.contacts.equations import answer_row, eliminate, given_row, take_rows
 from limberjack.engine.kernels.contacts.laws import STILL, depth_at, law_force, law_slope
 from limberjack.engine.tables import contacts as t
 from limberjack.engine.tables.plant import plant_view, work_view
@@ -29,8 +30,6 @@ _PROXIMAL = 1e-6
 _SLIDES = 1.0 - 1e-9
 #: likewise the work that compliant touches return
 _RETURNS = 1.0 - 1e-9
-#: most touches, all of which answer to each other, for which a solution pays
-MOST_POLISHED = 64
 
 
 @kernel
@@ -40,43 +39,17 @@ def law_of(plant, work, i):
 
 
 @kernel
-def pays(work, n):
-    """Whether solutions for n blocks take no more work than for MOST_POLISHED that all answer to each other."""
-    active, products = work.contacts.active, 0
-    for i in range(n):
-        end = whole(active[i, t.AC_END])
-        products += (end - i) * (whole(active[end - 1, t.AC_END]) - i)
-    return 3 * products <= MOST_POLISHED**3 + 3 * MOST_POLISHED**2
-
-
-@kernel
 def _begin_rows(work, i):
     """The rows of block i of W f = u + right, which the laws complete."""
     active, answer = work.contacts.active, work.contacts.answer
     first, end = whole(active[i, t.AC_FIRST]), whole(active[i, t.AC_END])
+    take_rows(work, i)
     for row in range(3 * i, 3 * i + 3):
         right = -active[i, t.AC_FREE + row - 3 * i]
         for j in range(first, end):
             for c in range(3):
-                work.contacts.system[row, 3 * j + c] = answer[row, 3 * j + c]
                 right += answer[row, 3 * j + c] * active[j, t.AC_HELD + c]
         work.contacts.right[row] = right
-
-
-@kernel
-def _answer_row(work, row, extra, right):
-    """u + extra f = right, as an equation for all forces."""
-    work.contacts.system[row, row] += extra
-    work.contacts.right[row] += right
-
-
-@kernel
-def _given_row(work, row, value):
-    """f = value."""
-    system, active = work.contacts.system[row], work.contacts.active[row // 3]
-    for j in range(3 * whole(active[t.AC_FIRST]), 3 * whole(active[t.AC_END])):
-        system[j] = 0.0
-    system[row], work.contacts.right[row] = 1.0, value
 
 
 @kernel
@@ -90,9 +63,9 @@ def _compliant_row(work, i, law):
     if slope * work.contacts.answer[at, at] > STILL:
         before = (1.0 - active[t.AC_SHARE]) * work.contacts.touch[int(active[t.AC_TOUCH]), t.TO_LAW]
         now = before + active[t.AC_SHARE] * law_force(law, depth, u)
-        _answer_row(work, at, 1.0 / slope, u + now / slope)
+        answer_row(work, at, 1.0 / slope, u + now / slope)
     else:  # the law does not answer: no force, or θ = 0, if a gap is open until others close it in an Euler step
-        _given_row(work, at, f)
+        given_row(work, at, f)
 
 
 @kernel
@@ -106,14 +79,14 @@ def _normal_row(work, i, law):
     active, at = work.contacts.active[i], 3 * i
     f, u = active[t.AC_FORCE], work.contacts.speed[at]
     if f <= 0.0:
-        _given_row(work, at, 0.0)
+        given_row(work, at, 0.0)
     elif law[t.K_STIFFNESS] == 0.0 and _is_bound(active, f, u):
-        _given_row(work, at, active[t.AC_MOST])
+        given_row(work, at, active[t.AC_MOST])
     elif law[t.K_STIFFNESS] == 0.0:
-        _answer_row(work, at, active[t.AC_SOFT], active[t.AC_AIM])
+        answer_row(work, at, active[t.AC_SOFT], active[t.AC_AIM])
     elif f * (active[t.AC_CAME] + u) >= _RETURNS * active[t.AC_STORED] and active[t.AC_CAME] + u >= 0.0:
         soft = (active[t.AC_CAME] + u) / f
-        _answer_row(work, at, soft, u + soft * f)
+        answer_row(work, at, soft, u + soft * f)
     else:
         _compliant_row(work, i, law)
 
@@ -128,7 +101,7 @@ def _sliding_rows(work, i, normal, friction, d, lag):
     right[at + 2] = d[0] * right[at + 2] - d[1] * right[at + 1]
     second[at + 1] -= lag * d[1]
     second[at + 2] += lag * d[0]
-    _given_row(work, at + 1, 0.0)
+    given_row(work, at + 1, 0.0)
     first[at + 1], first[at + 2], first[3 * normal] = d[0], d[1], -friction
 
 
@@ -142,15 +115,15 @@ def _tangent_rows(work, i, normal, friction):
     near = _PROXIMAL * across
     if across > STILL * active[t.AC_LIGHT] and length < _SLIDES * friction * work.contacts.active[normal, t.AC_FORCE]:
         for c in range(1, 3):
-            _answer_row(work, at + c, near, near * active[t.AC_FORCE + c])
+            answer_row(work, at + c, near, near * active[t.AC_FORCE + c])
         return
     if length > 0.0:
         u, v = work.contacts.speed[at + 1], work.contacts.speed[at + 2]
         lag = max(near, -(u * x + v * y) / (length * length))
         _sliding_rows(work, i, normal, friction, (x / length, y / length), lag)
         return
-    _given_row(work, at + 1, 0.0)
-    _given_row(work, at + 2, 0.0)
+    given_row(work, at + 1, 0.0)
+    given_row(work, at + 2, 0.0)
 
 
 @kernel
@@ -159,93 +132,11 @@ def _twist_row(work, i, friction):
     at, moment = 3 * i, work.contacts.active[i, t.AC_FORCE]
     near = _PROXIMAL * work.contacts.answer[at, at]
     if near > 0.0 and abs(moment) < _SLIDES * friction * work.contacts.active[i - 1, t.AC_FORCE]:
-        _answer_row(work, at, near, near * moment)
+        answer_row(work, at, near, near * moment)
         return
-    _given_row(work, at, 0.0)
+    given_row(work, at, 0.0)
     if moment != 0.0:
         work.contacts.system[at, at - 3] = -math.copysign(friction, moment)
-
-
-@kernel
-def _swap(a, b, first, end):
-    for j in range(first, end):
-        kept = a[j]
-        a[j] = b[j]
-        b[j] = kept
-
-
-@kernel
-def _clear(row, first, end):
-    for j in range(first, end):
-        row[j] = 0.0
-
-
-@kernel
-def _reach(work, i):
-    """The end of the rows that the elimination of block i changes, and of their columns, which are zero where no block
-    has written."""
-    A, active = work.contacts.system, work.contacts.active
-    end, before, cleared = whole(active[i, t.AC_END]), 0, 0
-    right = 3 * whole(active[end - 1, t.AC_END])
-    if i > 0:
-        before = whole(active[i - 1, t.AC_END])
-        cleared = 3 * whole(active[before - 1, t.AC_END])
-    for row in range(3 * i, 3 * before):
-        _clear(A[row], cleared, right)
-    for row in range(3 * before, 3 * end):
-        _clear(A[row], 3 * whole(active[row // 3, t.AC_END]), right)
-    return 3 * end, right
-
-
-@kernel
-def _take_pivot(A, x, k, end, right):
-    """Swap the row with the largest number in column k, of those before `end`, with row k; whether there is one."""
-    best, most = k, abs(A[k, k])
-    for i in range(k + 1, end):
-        if abs(A[i, k]) > most:
-            best, most = i, abs(A[i, k])
-    if best != k:
-        _swap(A[best], A[k], k, right)
-        kept = x[best]
-        x[best] = x[k]
-        x[k] = kept
-    return most > 0.0
-
-
-@kernel
-def _subtract(A, x, k, end, right):
-    """Subtract row k from those below it, so that column k is zero there. Zeros below a pivot cost nothing."""
-    pivot, inverse = A[k], 1.0 / A[k, k]
-    for i in range(k + 1, end):
-        share = A[i, k] * inverse
-        if share != 0.0:
-            row = A[i]
-            for j in range(k + 1, right):
-                row[j] -= share * pivot[j]
-            x[i] -= share * x[k]
-
-
-@kernel
-def _eliminate(work, n):
-    """Gaussian elimination with row pivots; returns whether the system is regular.
-
-    Rows and columns end with the profile of W, as far as swapped rows widen it (George and Liu 1981, chapter 4): for
-    touches along a stack the work grows with their number.
-    """
-    A, x = work.contacts.system, work.contacts.right
-    for i in range(n):
-        end, right = _reach(work, i)
-        for k in range(3 * i, 3 * i + 3):
-            if not _take_pivot(A, x, k, end, right):
-                return False
-            _subtract(A, x, k, end, right)
-    for back in range(3 * n):
-        k = 3 * n - 1 - back
-        s, end = x[k], whole(work.contacts.active[k // 3, t.AC_END])
-        for j in range(k + 1, 3 * whole(work.contacts.active[end - 1, t.AC_END])):
-            s -= A[k, j] * x[j]
-        x[k] = s / A[k, k]
-    return True
 
 
 @kernel
@@ -271,7 +162,7 @@ def polish_routine(ints, floats, vector, n):
         else:
             _normal_row(work, i, law)
             _tangent_rows(work, i, i, law[t.K_FRICTION])
-    if _eliminate(work, n):
+    if eliminate(work, n):
         for i in range(n):
             law, x = plant.contacts.contact[law_of(plant, work, i)], work.contacts.right[3 * i]
             if work.contacts.active[i, t.AC_TURNS] > 0.0:
