@@ -182,6 +182,9 @@ LI_TOUCH, LI_PAIR, LI_TREE, LI_NEXT = range(LISTED)  # LI_TREE: row of a tree th
 TREE = 4
 TR_UP, TR_FIRST, TR_LAST, TR_BLOCKS = range(TREE)
 
+#: most independent velocities of the touches of an island whose forces are found from inside their laws
+RANK = 64
+
 # work.contacts.active (active, 56): blocks of the island that is solved: forces of a touch along three axes, and behind
 # them its moments about these if it has torsional or rolling friction
 ACTIVE = 56
@@ -263,6 +266,9 @@ CONTACTS = Family(
         Table("speed", "padded(3 * active)"),  # velocities of all blocks with the present forces
         Table("system", "3 * active", "padded(3 * active)"),  # equations for all forces
         Table("right", "padded(3 * active)"),  # their right-hand sides
+        Table("root", "3 * active", f"padded(min(3 * active, {RANK}))"),  # B, h W = B B* (`low_rank.py`)
+        Table("reduced", f"min(3 * active, {RANK})", f"padded(min(3 * active, {RANK}))"),  # equations of its rank
+        Table("few", f"padded(min(3 * active, {RANK}))"),  # their right-hand sides
         Table("scratch", f"{SCRATCH} * (pairs > 0)"),
     ),
 )

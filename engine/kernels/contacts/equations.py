@@ -18,16 +18,6 @@ def pays(work, n, most):
 
 
 @kernel
-def take_rows(work, i):
-    """The rows of block i of h W, which the laws complete."""
-    active, answer, system = work.contacts.active, work.contacts.answer, work.contacts.system
-    first, end = 3 * whole(active[i, t.AC_FIRST]), 3 * whole(active[i, t.AC_END])
-    for row in range(3 * i, 3 * i + 3):
-        for j in range(first, end):
-            system[row, j] = answer[row, j]
-
-
-@kernel
 def answer_row(work, row, extra, right):
     """u + extra f = right, as an equation for all forces."""
     work.contacts.system[row, row] += extra
@@ -75,7 +65,7 @@ def _reach(work, i):
 
 
 @kernel
-def _take_pivot(A, x, k, end, right):
+def take_pivot(A, x, k, end, right):
     """Swap the row with the largest number in column k, of those before `end`, with row k; whether there is one."""
     best, most = k, abs(A[k, k])
     for i in range(k + 1, end):
@@ -90,7 +80,7 @@ def _take_pivot(A, x, k, end, right):
 
 
 @kernel
-def _subtract(A, x, k, end, right):
+def subtract(A, x, k, end, right):
     """Subtract row k from those below it, so that column k is zero there. Zeros below a pivot cost nothing."""
     pivot, inverse = A[k], 1.0 / A[k, k]
     for i in range(k + 1, end):
@@ -113,9 +103,9 @@ def eliminate(work, n):
     for i in range(n):
         end, right = _reach(work, i)
         for k in range(3 * i, 3 * i + 3):
-            if not _take_pivot(A, x, k, end, right):
+            if not take_pivot(A, x, k, end, right):
                 return False
-            _subtract(A, x, k, end, right)
+            subtract(A, x, k, end, right)
     for back in range(3 * n):
         k = 3 * n - 1 - back
         s, end = x[k], whole(work.contacts.active[k // 3, t.AC_END])

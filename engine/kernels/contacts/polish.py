@@ -19,7 +19,7 @@ import math
 from limberjack.engine.algebra.whole_numbers import whole
 from limberjack.engine.compile.compiled import WHOLE
 from limberjack.engine.compile.kernel import kernel, routine
-from limberjack.engine.kernels.contacts.equations import answer_row, eliminate, given_row, take_rows
+from limberjack.engine.kernels.contacts.equations import answer_row, eliminate, given_row
 from limberjack.engine.kernels.contacts.laws import STILL, depth_at, law_force, law_slope
 from limberjack.engine.tables import contacts as t
 from limberjack.engine.tables.plant import plant_view, work_view
@@ -43,11 +43,11 @@ def _begin_rows(work, i):
     """The rows of block i of W f = u + right, which the laws complete."""
     active, answer = work.contacts.active, work.contacts.answer
     first, end = whole(active[i, t.AC_FIRST]), whole(active[i, t.AC_END])
-    take_rows(work, i)
     for row in range(3 * i, 3 * i + 3):
         right = -active[i, t.AC_FREE + row - 3 * i]
         for j in range(first, end):
             for c in range(3):
+                work.contacts.system[row, 3 * j + c] = answer[row, 3 * j + c]
                 right += answer[row, 3 * j + c] * active[j, t.AC_HELD + c]
         work.contacts.right[row] = right
 

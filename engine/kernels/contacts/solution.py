@@ -35,8 +35,10 @@ FIRST, BETWEEN, LONGER = 2, 2, 4
 SWEEPS, PRODUCTS, FEW = 226, 2000, 50
 #: sweeps before forces are found from inside, where that pays
 BEFORE = 30
-#: most touches, all of which answer to each other, for which solutions for all pay; and for which those from inside do
-MOST_POLISHED, MOST_INSIDE = 64, 32
+#: most touches, all of which answer to each other, for which solutions for all pay
+MOST_POLISHED = 64
+#: most touches whose forces are found from inside
+MOST_INSIDE = 96
 
 
 @kernel
@@ -115,7 +117,7 @@ def _can_begin_inside(plant, work, n):
     for i in range(n):
         if plant.contacts.contact[law_of(plant, work, i), t.K_STIFFNESS] > 0.0:
             return False
-    return pays(work, n, MOST_INSIDE)
+    return n <= MOST_INSIDE
 
 
 @routine(WHOLE, WHOLE, WHOLE, returns=REAL)
