@@ -99,6 +99,7 @@ def _begin(plant, work, n):
             active[t.AC_SLACK] = max(rest, speed)
             if active[t.AC_MOST] < ENDLESS:
                 active[t.AC_UPPER] = max(speed, active[t.AC_SLACK] - rest)
+                active[t.AC_LEFT] = active[t.AC_MOST] - active[t.AC_FORCE]
 
 
 @kernel
@@ -111,7 +112,7 @@ def _mean(plant, work, n):
         if active[t.AC_SLACK] > 0.0:
             total, count = total + f * active[t.AC_SLACK], count + 1.0
         if active[t.AC_UPPER] > 0.0:
-            total, count = total + (active[t.AC_MOST] - f) * active[t.AC_UPPER], count + 1.0
+            total, count = total + active[t.AC_LEFT] * active[t.AC_UPPER], count + 1.0
         if active[t.AC_CONE] > 0.0:
             slide = active[t.AC_FORCE + 1] * work.contacts.speed[at + 1]
             slide += active[t.AC_FORCE + 2] * work.contacts.speed[at + 2]
@@ -156,12 +157,14 @@ def solve_inside_routine(ints, floats, vector, n, least):
     first = _mean(plant, work, n)
     for _ in range(_STEPS if rank > 0 else 0):
         tau = _mean(plant, work, n)
+        if not tau > 0.0:
+            break
         if tau < _ENDS * first:
             least = _try_sweep(plant, work, n, least)
             if settled(work, n, least):
                 break
         aim = max(_LEAST, min(_MOST, (1.0 - length) * (1.0 - length))) * tau
-        length = step_inside_routine(ints, floats, vector, n, rank, aim, _NEARER) if tau > 0.0 else 0.0
+        length = step_inside_routine(ints, floats, vector, n, rank, aim, _NEARER)
         if not length > _STUCK:
             break
         start_speeds(work, n)

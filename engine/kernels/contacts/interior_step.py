@@ -47,8 +47,8 @@ def _normal_row(work, i, rank, tau):
         return
     soft, rest = active[t.AC_SOFT] + w / f, tau / f - work.contacts.speed[at] - active[t.AC_SOFT] * f + active[t.AC_AIM]
     if z > 0.0:
-        soft += z / (active[t.AC_MOST] - f)
-        rest -= tau / (active[t.AC_MOST] - f)
+        soft += z / active[t.AC_LEFT]
+        rest -= tau / active[t.AC_LEFT]
     work.contacts.right[at] = rest / soft
     for a in range(rank):
         work.contacts.system[at, a] = work.contacts.root[at, a] / soft
@@ -113,7 +113,7 @@ def _changes(plant, work, i, tau):
     if active[t.AC_SLACK] > 0.0:
         slack = (tau - active[t.AC_SLACK] * x[at]) / f - active[t.AC_SLACK]
     if active[t.AC_UPPER] > 0.0:
-        upper = (tau + active[t.AC_UPPER] * x[at]) / (active[t.AC_MOST] - f) - active[t.AC_UPPER]
+        upper = (tau + active[t.AC_UPPER] * x[at]) / active[t.AC_LEFT] - active[t.AC_UPPER]
     if active[t.AC_CONE] > 0.0:
         s, most, u, v = active[t.AC_CONE], across * bears, speed[at + 1], speed[at + 2]
         done = g * (u + active[t.AC_MOVED + 1]) + h * (v + active[t.AC_MOVED + 2]) + u * x[at + 1] + v * x[at + 2]
@@ -152,7 +152,7 @@ def _room(plant, work, i, tau):
     if active[t.AC_SLACK] > 0.0:
         room = min(_until_zero(active[t.AC_FORCE], x[at]), _until_zero(active[t.AC_SLACK], slack))
     if active[t.AC_UPPER] > 0.0:
-        left = _until_zero(active[t.AC_MOST] - active[t.AC_FORCE], -x[at])
+        left = _until_zero(active[t.AC_LEFT], -x[at])
         room = min(room, min(left, _until_zero(active[t.AC_UPPER], upper)))
     if active[t.AC_CONE] > 0.0:
         f, g = active[t.AC_FORCE + 1], active[t.AC_FORCE + 2]
@@ -172,6 +172,7 @@ def _move(plant, work, i, tau, length):
     slack, upper, cone, turn = _changes(plant, work, i, tau)
     active[t.AC_SLACK] += length * slack
     active[t.AC_UPPER] += length * upper
+    active[t.AC_LEFT] -= length * work.contacts.right[3 * i]
     active[t.AC_CONE] += length * cone
     active[t.AC_TURN] += length * turn
 
