@@ -211,7 +211,8 @@ AC_LIVELY = 35  # 3: the forces with the whole restitution, where that is too mu
 AC_LIGHT = 38  # h / M: the answer of all bodies of the model as one mass; 0 of moments
 AC_BEST = 39  # 3: the forces that were nearest to a solution
 # inside the laws (`interior.py`): slacks of the normal force, of its bound, of friction and of torsional friction, m/s
-# or rad/s, 0 where there is no such law; what is left to the bound, N; changes of the velocities in a step (3); forces (3)
+# or rad/s, 0 where there is no such law; what is left to the bound, N; changes of the velocities in a step (3); forces
+# (3)
 AC_SLACK, AC_UPPER, AC_CONE, AC_TURN = 42, 43, 44, 45
 AC_LEFT, AC_MOVED, AC_INSIDE = 46, 47, 50
 

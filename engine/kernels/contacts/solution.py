@@ -33,8 +33,8 @@ EARLY = 12
 FIRST, BETWEEN, LONGER = 2, 2, 4
 #: most sweeps; where solutions for all touches pay, most products of sweeps and touches, but at least so many sweeps
 SWEEPS, PRODUCTS, FEW = 226, 2000, 50
-#: sweeps before forces are found from inside, where that pays
-BEFORE = 30
+#: before forces are found from inside: most sweeps, most products of sweeps and touches, but at least so many sweeps
+BEFORE, BEFORE_PRODUCTS, BEFORE_FEW = 30, 400, 8
 #: most touches, all of which answer to each other, for which solutions for all pay
 MOST_POLISHED = 64
 #: most touches whose forces are found from inside
@@ -171,7 +171,8 @@ def solve_touches_routine(ints, floats, vector, n):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     polishes, inside = pays(work, n, MOST_POLISHED), _can_begin_inside(plant, work, n)
     most = _count_sweeps(work, n, polishes)
-    change = relax_routine(ints, floats, vector, n, BEFORE if inside else most // 2, 1 if polishes else 0)
+    before = max(BEFORE_FEW, min(BEFORE, BEFORE_PRODUCTS // n)) if inside else most // 2
+    change = relax_routine(ints, floats, vector, n, before, 1 if polishes else 0)
     if change == 0.0 or (inside and solve_inside_routine(ints, floats, vector, n, change)):
         return True
     _hold_bounds(plant, work, n, most // 2)
