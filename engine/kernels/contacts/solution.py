@@ -23,7 +23,7 @@ from limberjack.engine.kernels.contacts.push_out import ENDLESS
 from limberjack.engine.kernels.contacts.relaxation import near, settled, sweep
 from limberjack.engine.kernels.contacts.speeds import came, start_speeds
 from limberjack.engine.tables import contacts as t
-from limberjack.engine.tables.plant import plant_view, work_view
+from limberjack.engine.tables.plant import C_V, plant_view, work_view
 
 #: after how many sweeps forces will do that solutions for all touches hardly bring nearer (NEAR): steps that follow
 #: take more of them where forces are not at rest
@@ -33,8 +33,8 @@ EARLY = 12
 FIRST, BETWEEN, LONGER = 2, 2, 4
 #: most sweeps; where solutions for all touches pay, most products of sweeps and touches, but at least so many sweeps
 SWEEPS, PRODUCTS, FEW = 226, 2000, 50
-#: before forces are found from inside: most sweeps, most products of sweeps and touches, but at least so many sweeps
-BEFORE, BEFORE_PRODUCTS, BEFORE_FEW = 30, 400, 8
+#: sweeps before forces are found from inside; where there are more touches than velocities, for which that takes little
+BEFORE, SOON = 30, 8
 #: most touches, all of which answer to each other, for which solutions for all pay
 MOST_POLISHED = 64
 #: most touches whose forces are found from inside
@@ -171,7 +171,7 @@ def solve_touches_routine(ints, floats, vector, n):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     polishes, inside = pays(work, n, MOST_POLISHED), _can_begin_inside(plant, work, n)
     most = _count_sweeps(work, n, polishes)
-    before = max(BEFORE_FEW, min(BEFORE, BEFORE_PRODUCTS // n)) if inside else most // 2
+    before = most // 2 if not inside else (SOON if n > ints[C_V] else BEFORE)
     change = relax_routine(ints, floats, vector, n, before, 1 if polishes else 0)
     if change == 0.0 or (inside and solve_inside_routine(ints, floats, vector, n, change)):
         return True
