@@ -171,9 +171,11 @@ def solve_touches_routine(ints, floats, vector, n):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     polishes, inside = pays(work, n, MOST_POLISHED), _can_begin_inside(plant, work, n)
     most = _count_sweeps(work, n, polishes)
-    before = most // 2 if not inside else (SOON if n > ints[C_V] else BEFORE)
-    change = relax_routine(ints, floats, vector, n, before, 1 if polishes else 0)
+    before, all_at_once = most // 2 if not inside else (SOON if n > ints[C_V] else BEFORE), 1 if polishes else 0
+    change = relax_routine(ints, floats, vector, n, before, all_at_once)
     if change == 0.0 or (inside and solve_inside_routine(ints, floats, vector, n, change)):
+        return True
+    if inside and near(work, n, relax_routine(ints, floats, vector, n, SOON, all_at_once)):
         return True
     _hold_bounds(plant, work, n, most // 2)
     work.contacts.found[t.FO_FAILED] += 1.0
