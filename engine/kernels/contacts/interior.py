@@ -31,9 +31,10 @@ from limberjack.engine.kernels.contacts.speeds import start_speeds
 from limberjack.engine.tables import contacts as t
 from limberjack.engine.tables.plant import plant_view, work_view
 
-#: most steps; the share of the first τ below which sweeps show whether forces are the solution; steps shorter than this
-#: end it
-_STEPS, _ENDS, _STUCK = 50, 1e-9, 1e-6
+#: most steps; the share of the first τ below which sweeps show whether forces are the solution
+_STEPS, _ENDS = 80, 1e-9
+#: steps shorter than this get nowhere; how many of them end it
+_SHORT, _STUCK = 0.02, 6
 #: least and largest share of τ at which a step aims: more after one that the border cut short
 _LEAST, _MOST = 0.1, 0.5
 #: how much of the way to the border a step goes at most
@@ -152,7 +153,7 @@ def solve_inside_routine(ints, floats, vector, n, least):
     least : change of the sweep that led to AC_BEST. Forces that are no solution are those whose sweep changed least
     """
     plant, work = plant_view(ints, floats), work_view(ints, vector)
-    rank, length = find_root(work, n), 1.0
+    rank, length, short = find_root(work, n), 1.0, 0
     _begin(plant, work, n)
     first = _mean(plant, work, n)
     for _ in range(_STEPS if rank > 0 else 0):
@@ -165,7 +166,8 @@ def solve_inside_routine(ints, floats, vector, n, least):
                 break
         aim = max(_LEAST, min(_MOST, (1.0 - length) * (1.0 - length))) * tau
         length = step_inside_routine(ints, floats, vector, n, rank, aim, _NEARER)
-        if not length > _STUCK:
+        short += 1 if length < _SHORT else 0
+        if not length > 0.0 or short == _STUCK:
             break
         start_speeds(work, n)
     _copy(work, n, t.AC_BEST, t.AC_FORCE)
