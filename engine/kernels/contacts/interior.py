@@ -32,11 +32,13 @@ from limberjack.engine.tables import contacts as t
 from limberjack.engine.tables.plant import plant_view, work_view
 
 #: most steps; the share of the first τ below which sweeps show whether forces are the solution
-_STEPS, _ENDS = 80, 1e-9
+_STEPS, _ENDS = 80, 1e-12
 #: steps shorter than this get nowhere; how many of them end it
 _SHORT, _STUCK = 0.02, 6
+#: slacks begin at so many times the largest velocity: well inside, where steps are long
+_INSIDE = 100.0
 #: least and largest share of τ at which a step aims: more after one that the border cut short
-_LEAST, _MOST = 0.1, 0.5
+_LEAST, _MOST = 0.1, 0.9
 #: how much of the way to the border a step goes at most
 _NEARER = 0.9
 
@@ -68,7 +70,7 @@ def _begin_forces(work, n):
         active = work.contacts.active[i]
         active[t.AC_FORCE], active[t.AC_FORCE + 1], active[t.AC_FORCE + 2] = 0.0, 0.0, 0.0
     start_speeds(work, n)
-    speed, largest = _fastest(work, n), 0.0
+    speed, largest = _INSIDE * _fastest(work, n), 0.0
     for i in range(n):
         largest = max(largest, (1.0 - work.contacts.active[i, t.AC_TURNS]) * _own(work, i))
     for i in range(n):
