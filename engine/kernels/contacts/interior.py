@@ -1,19 +1,19 @@
 """Forces of an island from inside their laws: an interior-point method, for touches that slide and stick at once.
 
-Sweeps come nearer in small steps there, and solutions for all touches take some for sticking that slide, and the other
-way round. From inside, no touch has a state before all have. For the force f ≤ F along the normal, and the friction f_t
-with b = µ f, of all touches at once
+Sweeps come nearer in small steps there, and solutions for all touches take what sticks for sliding and then the
+contrary. From inside, no touch has a state before all have one. For a normal force 0 < f < F, friction f_t and b = µ f,
+for all touches at once
 
-    w - z = u + κ f - u₀        f w = τ        (F - f) z = τ                            (laws.py: nearly rigid)
-    b s + f_t·u_t = τ           b u_t + s f_t = 0        s > |u_t|,  b > |f_t|          (Jordan product: 0 on the right)
+    w - z = u + κ f - u₀        f w = τ            (F - f) z = τ                        (laws.py: nearly rigid)
+    b s + f_t·u_t = τ           b u_t + s f_t = 0        s > |u_t|,  b > |f_t|
 
-and likewise for moments. With τ = 0 these are Coulomb's laws: s = |u_t| where a touch slides, u_t = 0 where it sticks.
-Newton's method solves them while τ goes to zero; steps end before the border. It begins anywhere, and takes about 20
-steps whatever the touches do. Bounds of friction follow the normal forces within each step.
+and likewise for moments. The second line is the Jordan product of (b, f_t) and (s, u_t). With τ = 0 these are Coulomb's
+laws: s = |u_t| where a touch slides, u_t = 0 where it sticks. Newton's method solves them while τ goes to zero; its
+steps end before the border. It begins anywhere, and takes 20 to 30 steps whatever the touches do.
 
-(Alizadeh and Goldfarb 2003, Second-order cone programming, section 7: its search direction "AHO"; Acary, Armand,
-Nguyen and Shpakovych 2024, the same for Coulomb's law.) No law adds ½ f_t·u_t to the normal's velocity, as those of a
-convex problem would.
+Sources: Alizadeh and Goldfarb 2003, Second-order cone programming (the search direction that they call AHO); Acary,
+Armand, Nguyen and Shpakovych 2024, the same for Coulomb's law. Friction does not act on the normal velocity, as the
+convex problem of Anitescu 2006 would have it, so jams may have no solution, or none that this finds.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ def misses(plant: SimpleNamespace, work: SimpleNamespace) -> float:
     return worst / f[active[:, t.AC_TURNS] == 0.0].max()
 
 
-@pytest.mark.parametrize("velocities, moments", [(4, False), (7, False), (9, True)])
+@pytest.mark.parametrize(("velocities", "moments"), [(4, False), (7, False), (9, True)])
 @pytest.mark.parametrize("seed", [*range(4), *long_only(range(4, 40))])
 def test_random_islands_obey_coulombs_laws(seed, velocities, moments):
     plant, work = island(seed, 6, velocities, moments)
