@@ -19,7 +19,7 @@ from limberjack.engine.kernels.contacts.account import missed_by
 from limberjack.engine.kernels.contacts.equations import pays
 from limberjack.engine.kernels.contacts.interior import solve_inside_routine
 from limberjack.engine.kernels.contacts.polish import law_of, polish_routine
-from limberjack.engine.kernels.contacts.push_out import ENDLESS
+from limberjack.engine.kernels.contacts.push_out import ENDLESS, PUSH
 from limberjack.engine.kernels.contacts.relaxation import near, settled, sweep
 from limberjack.engine.kernels.contacts.speeds import came, start_speeds
 from limberjack.engine.tables import contacts as t
@@ -61,6 +61,18 @@ def _work(plant, work, n):
                 for d in range(3):
                     answered += f * work.contacts.answer[row, 3 * j + d] * work.contacts.active[j, t.AC_FORCE + d]
     return done, answered
+
+
+@kernel
+def _pushes_too_far(plant, work, n):
+    """Whether forces of n blocks, some of deep overlaps, add more energy in a step than all bodies have at the speed at
+    which overlaps are pushed out: what is wedged bears any force, which need not be what presses on it."""
+    done, deep = _work(plant, work, n)[0], False
+    for i in range(n):
+        active = work.contacts.active[i]
+        done += 2.0 * active[t.AC_FORCE] * max(0.0, active[t.AC_CALM])
+        deep = deep or active[t.AC_MOST] < ENDLESS
+    return deep and done * work.contacts.active[0, t.AC_LIGHT] > PUSH * PUSH
 
 
 @kernel
@@ -173,11 +185,15 @@ def solve_touches_routine(ints, floats, vector, n):
     most = _count_sweeps(work, n, polishes)
     before, all_at_once = most // 2 if not inside else (SOON if n > ints[C_V] else BEFORE), 1 if polishes else 0
     change = relax_routine(ints, floats, vector, n, before, all_at_once)
-    if change == 0.0 or (inside and solve_inside_routine(ints, floats, vector, n, change)):
+    if change == 0.0:
         return True
-    if inside and near(work, n, relax_routine(ints, floats, vector, n, SOON, all_at_once)):
+    solved = inside and solve_inside_routine(ints, floats, vector, n, change)
+    if inside and not solved:
+        solved = near(work, n, relax_routine(ints, floats, vector, n, SOON, all_at_once))
+    if solved and not _pushes_too_far(plant, work, n):
         return True
-    _hold_bounds(plant, work, n, most // 2)
+    if not solved:
+        _hold_bounds(plant, work, n, most // 2)
     work.contacts.found[t.FO_FAILED] += 1.0
     _make_do(plant, work, n)
     return False
