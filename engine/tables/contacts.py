@@ -215,6 +215,7 @@ AC_BEST = 39  # 3: the forces that were nearest to a solution
 # (3)
 AC_SLACK, AC_UPPER, AC_CONE, AC_TURN = 42, 43, 44, 45
 AC_LEFT, AC_MOVED, AC_INSIDE = 46, 47, 50
+AC_BORNE = 53  # 3: of deep overlaps, the forces of the first solution
 
 CONTACTS = Family(
     "contacts",

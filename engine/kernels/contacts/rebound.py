@@ -143,7 +143,7 @@ def _enliven(work, n, s):
 
 
 @kernel
-def _share(least, middle, most):
+def share_until(least, middle, most):
     """The largest s in [0, 1] where a quadratic exceeds neither its value at 0 nor 0; its values at 0, ½ and 1."""
     if most <= least:
         return 1.0
@@ -169,7 +169,7 @@ def lively(plant, work, n, h, share, looped, most):
     done += missed
     if most > 0.0:
         _enliven(work, n, 0.5)
-        s = _share(done, _work_of(plant, work, n)[0] + missed, most)
+        s = share_until(done, _work_of(plant, work, n)[0] + missed, most)
         _enliven(work, n, 2.0 * s - 1.0)
         start_speeds(work, n)
     elif done > ROUNDING * size:

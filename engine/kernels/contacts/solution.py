@@ -12,16 +12,16 @@ from __future__ import annotations
 
 import math
 
-from limberjack.engine.algebra.whole_numbers import whole
 from limberjack.engine.compile.compiled import FLAG, REAL, WHOLE
 from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.contacts.account import missed_by
 from limberjack.engine.kernels.contacts.equations import pays
 from limberjack.engine.kernels.contacts.interior import solve_inside_routine
 from limberjack.engine.kernels.contacts.polish import law_of, polish_routine
-from limberjack.engine.kernels.contacts.push_out import ENDLESS, PUSH
+from limberjack.engine.kernels.contacts.push_out import ENDLESS
+from limberjack.engine.kernels.contacts.pushed_work import work_of
 from limberjack.engine.kernels.contacts.relaxation import near, settled, sweep
-from limberjack.engine.kernels.contacts.speeds import came, start_speeds
+from limberjack.engine.kernels.contacts.speeds import start_speeds
 from limberjack.engine.tables import contacts as t
 from limberjack.engine.tables.plant import C_V, plant_view, work_view
 
@@ -42,40 +42,6 @@ MOST_INSIDE = 96
 
 
 @kernel
-def _work(plant, work, n):
-    """f·(u₋ + u) of n blocks, twice the power of their forces, and f·W f; u₋: at the start of the step.
-
-    Normal forces of compliant touches keep account of what they do, and what pushes shapes apart may add its own.
-    """
-    done, answered = 0.0, 0.0
-    for i in range(n):
-        active = work.contacts.active[i]
-        own = active[t.AC_TURNS] == 0.0 and plant.contacts.contact[law_of(plant, work, i), t.K_STIFFNESS] > 0.0
-        for c in range(3):
-            row, f = 3 * i + c, active[t.AC_FORCE + c]
-            if c > 0 or not own:
-                done += f * (came(work, i, c) + work.contacts.speed[row])
-            if c == 0:
-                done -= 2.0 * f * max(0.0, active[t.AC_CALM])
-            for j in range(whole(active[t.AC_FIRST]), whole(active[t.AC_END])):
-                for d in range(3):
-                    answered += f * work.contacts.answer[row, 3 * j + d] * work.contacts.active[j, t.AC_FORCE + d]
-    return done, answered
-
-
-@kernel
-def _pushes_too_far(plant, work, n):
-    """Whether forces of n blocks, some of deep overlaps, add more energy in a step than all bodies have at the speed at
-    which overlaps are pushed out: what is wedged bears any force, which need not be what presses on it."""
-    done, deep = _work(plant, work, n)[0], False
-    for i in range(n):
-        active = work.contacts.active[i]
-        done += 2.0 * active[t.AC_FORCE] * max(0.0, active[t.AC_CALM])
-        deep = deep or active[t.AC_MOST] < ENDLESS
-    return deep and done * work.contacts.active[0, t.AC_LIGHT] > PUSH * PUSH
-
-
-@kernel
 def _scale(active, share):
     for c in range(3):
         active[t.AC_FORCE + c] *= share
@@ -92,7 +58,7 @@ def _make_do(plant, work, n):
         if work.contacts.active[i - 1 if turns else i, t.AC_FORCE] <= 0.0:
             _scale(active, 0.0)
     start_speeds(work, n)
-    done, answered = _work(plant, work, n)
+    done, answered = work_of(plant, work, n)
     done += missed_by(work, n)
     if done > 0.0:
         share = max(0.0, 1.0 - done / answered) if answered > 0.0 else 0.0
@@ -185,15 +151,11 @@ def solve_touches_routine(ints, floats, vector, n):
     most = _count_sweeps(work, n, polishes)
     before, all_at_once = most // 2 if not inside else (SOON if n > ints[C_V] else BEFORE), 1 if polishes else 0
     change = relax_routine(ints, floats, vector, n, before, all_at_once)
-    if change == 0.0:
+    if change == 0.0 or (inside and solve_inside_routine(ints, floats, vector, n, change)):
         return True
-    solved = inside and solve_inside_routine(ints, floats, vector, n, change)
-    if inside and not solved:
-        solved = near(work, n, relax_routine(ints, floats, vector, n, SOON, all_at_once))
-    if solved and not _pushes_too_far(plant, work, n):
+    if inside and near(work, n, relax_routine(ints, floats, vector, n, SOON, all_at_once)):
         return True
-    if not solved:
-        _hold_bounds(plant, work, n, most // 2)
+    _hold_bounds(plant, work, n, most // 2)
     work.contacts.found[t.FO_FAILED] += 1.0
     _make_do(plant, work, n)
     return False

@@ -39,6 +39,7 @@ from limberjack.engine.kernels.contacts.laws import LEVER, SOFT, STILL, depth_at
 from limberjack.engine.kernels.contacts.meeting import carry_on, find_touches, note_start, wake_pairs
 from limberjack.engine.kernels.contacts.polish import law_of
 from limberjack.engine.kernels.contacts.push_out import PUSH, hold, limit, push_out, unbound
+from limberjack.engine.kernels.contacts.pushed_work import keep_borne, tame
 from limberjack.engine.kernels.contacts.rebound import lively, rebound_speed
 from limberjack.engine.kernels.contacts.solution import solve_touches_routine
 from limberjack.engine.kernels.nodes.manifold import accelerate_along_start, move_to_end
@@ -295,13 +296,18 @@ def islands_routine(ints, floats, vector, count, q, h, share):
             find_answers(plant, work, n, h, looped)
             for i in range(n):
                 _prepare(plant, work, i, n, h, share, light)
-            most = 0.0
+            most, pushed = 0.0, False
             for _ in range(3):
                 solved = solve_touches_routine(ints, floats, vector, n)
-                if not (solved and push_out(plant, work, n, h)):  # else it is not known what presses on a touch
-                    most = lively(plant, work, n, h, share, looped, most)
-                    if most == 0.0:
-                        break
+                if solved and push_out(plant, work, n, h):  # else it is not known what presses on a touch
+                    keep_borne(work, n)
+                    pushed = True
+                    continue
+                if solved and pushed:
+                    tame(plant, work, n, h)
+                most = lively(plant, work, n, h, share, looped, most)
+                if most == 0.0:
+                    break
             for i in range(n):
                 _keep(plant, work, i, h, share)
 

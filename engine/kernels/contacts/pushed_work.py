@@ -1,0 +1,95 @@
+"""The work of an island's forces, and what pushes deep overlaps apart kept to little of it.
+
+Forces f₀ of the first solution of a deep island (`push_out.py`) do no work, since nothing moves apart. But what is
+wedged, by friction between many touches, bears any force, and f₀ may be far more than what presses on it: when the
+final solution f₁ finds the way out, a step gained 27 mJ. It adds no more than ½ M (V/4)², what all bodies have at a
+quarter of the speed at which overlaps are pushed out, and what lifts them at that speed: f = f₀ + s (f₁ - f₀), which
+are in the cones of friction, since these are convex. Bodies then reach V within some steps.
+"""
+
+from __future__ import annotations
+
+import math
+
+from limberjack.engine.algebra.whole_numbers import whole
+from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.kernels.contacts.polish import law_of
+from limberjack.engine.kernels.contacts.push_out import PUSH
+from limberjack.engine.kernels.contacts.rebound import share_until
+from limberjack.engine.kernels.contacts.speeds import came, start_speeds
+from limberjack.engine.tables import contacts as t
+
+#: the speed of all bodies whose energy a step may add, as a share of V
+_GENTLE = 0.25
+
+
+@kernel
+def work_of(plant, work, n):
+    """f·(u₋ + u) of n blocks, twice the power of their forces, and f·W f; u₋: at the start of the step.
+
+    Normal forces of compliant touches keep account of what they do, and what pushes shapes apart may add its own.
+    """
+    done, answered = 0.0, 0.0
+    for i in range(n):
+        active = work.contacts.active[i]
+        own = active[t.AC_TURNS] == 0.0 and plant.contacts.contact[law_of(plant, work, i), t.K_STIFFNESS] > 0.0
+        for c in range(3):
+            row, f = 3 * i + c, active[t.AC_FORCE + c]
+            if c > 0 or not own:
+                done += f * (came(work, i, c) + work.contacts.speed[row])
+            if c == 0:
+                done -= 2.0 * f * max(0.0, active[t.AC_CALM])
+            for j in range(whole(active[t.AC_FIRST]), whole(active[t.AC_END])):
+                for d in range(3):
+                    answered += f * work.contacts.answer[row, 3 * j + d] * work.contacts.active[j, t.AC_FORCE + d]
+    return done, answered
+
+
+@kernel
+def keep_borne(work, n):
+    """Keep the forces of n blocks as f₀."""
+    for i in range(n):
+        for c in range(3):
+            work.contacts.active[i, t.AC_BORNE + c] = work.contacts.active[i, t.AC_FORCE + c]
+
+
+@kernel
+def _move_to(work, n, s):
+    """The forces of n blocks become f₀ + s (f₁ - f₀), f₁ in AC_BEST."""
+    for i in range(n):
+        active = work.contacts.active[i]
+        for c in range(3):
+            f = active[t.AC_BORNE + c]
+            active[t.AC_FORCE + c] = f + s * (active[t.AC_BEST + c] - f)
+    start_speeds(work, n)
+
+
+@kernel
+def _allowed(plant, work, h):
+    """Twice the power that may be added in a step, W."""
+    g, speed = plant.gravity, _GENTLE * PUSH
+    lifted = 2.0 * PUSH * h * math.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
+    return (speed * speed + lifted) / work.contacts.active[0, t.AC_LIGHT]
+
+
+@kernel
+def _added(plant, work, n, h):
+    """Twice the power that forces of n blocks add beyond that, W."""
+    done = work_of(plant, work, n)[0] - _allowed(plant, work, h)
+    for i in range(n):
+        done += 2.0 * work.contacts.active[i, t.AC_FORCE] * max(0.0, work.contacts.active[i, t.AC_CALM])
+    return done
+
+
+@kernel
+def tame(plant, work, n, h):
+    """Keep the work of the forces f₁ of n blocks in a step of h to what is allowed."""
+    most = _added(plant, work, n, h)
+    if most > 0.0:
+        for i in range(n):
+            for c in range(3):
+                work.contacts.active[i, t.AC_BEST + c] = work.contacts.active[i, t.AC_FORCE + c]
+        _move_to(work, n, 0.0)
+        least = _added(plant, work, n, h)
+        _move_to(work, n, 0.5)
+        _move_to(work, n, share_until(least, _added(plant, work, n, h), most))
