@@ -27,7 +27,7 @@ from limberjack.engine.kernels.contacts.laws import STILL
 from limberjack.engine.kernels.contacts.low_rank import find_root
 from limberjack.engine.kernels.contacts.push_out import ENDLESS
 from limberjack.engine.kernels.contacts.relaxation import near, settled, sweep
-from limberjack.engine.kernels.contacts.speeds import start_speeds
+from limberjack.engine.kernels.contacts.speeds import copy_forces, start_speeds
 from limberjack.engine.tables import contacts as t
 from limberjack.engine.tables.plant import plant_view, work_view
 
@@ -127,22 +127,15 @@ def _mean(plant, work, n):
 
 
 @kernel
-def _copy(work, n, source, target):
-    for i in range(n):
-        for c in range(3):
-            work.contacts.active[i, target + c] = work.contacts.active[i, source + c]
-
-
-@kernel
 def _try_sweep(plant, work, n, least):
     """The smaller one of `least` and the change of a sweep, after which AC_FORCE is what it was; AC_BEST: the forces
     whose sweep changed least."""
-    _copy(work, n, t.AC_FORCE, t.AC_INSIDE)
+    copy_forces(work, n, t.AC_FORCE, t.AC_INSIDE)
     change = sweep(plant, work, n, False)
     if change < least:
         least = change
-        _copy(work, n, t.AC_FORCE, t.AC_BEST)
-    _copy(work, n, t.AC_INSIDE, t.AC_FORCE)
+        copy_forces(work, n, t.AC_FORCE, t.AC_BEST)
+    copy_forces(work, n, t.AC_INSIDE, t.AC_FORCE)
     start_speeds(work, n)
     return least
 
@@ -172,6 +165,6 @@ def solve_inside_routine(ints, floats, vector, n, least):
         if not length > 0.0 or short == _STUCK:
             break
         start_speeds(work, n)
-    _copy(work, n, t.AC_BEST, t.AC_FORCE)
+    copy_forces(work, n, t.AC_BEST, t.AC_FORCE)
     start_speeds(work, n)
     return near(work, n, least)

@@ -61,12 +61,8 @@ def _twist_row(work, i, rank, about, tau):
     if not s > 0.0:
         _no_row(work, at, rank)
         return
-    X, B, x, most = (
-        work.contacts.system,
-        work.contacts.root,
-        work.contacts.right,
-        about * work.contacts.active[i - 1, t.AC_FORCE],
-    )
+    X, B, x = work.contacts.system, work.contacts.root, work.contacts.right
+    most = about * work.contacts.active[i - 1, t.AC_FORCE]
     u, m = work.contacts.speed[at], active[t.AC_FORCE] / most
     soft, more = (s - m * u) / most, about * (u - s * m) / most
     x[at] = (-(u + s * m) - m * (tau / most - s - m * u) - more * x[at - 3]) / soft
@@ -83,11 +79,8 @@ def _tangent_rows(work, i, rank, normal, across, tau):
         _no_row(work, at + 2, rank)
         return
     X, B, x, bears = work.contacts.system, work.contacts.root, work.contacts.right, 3 * normal
-    most, u, v = (
-        across * work.contacts.active[normal, t.AC_FORCE],
-        work.contacts.speed[at + 1],
-        work.contacts.speed[at + 2],
-    )
+    u, v = work.contacts.speed[at + 1], work.contacts.speed[at + 2]
+    most = across * work.contacts.active[normal, t.AC_FORCE]
     f, g = active[t.AC_FORCE + 1] / most, active[t.AC_FORCE + 2] / most
     along = f * u + g * v
     scale = most / (s * (s - along))  # L⁻¹ = scale [[s - g v, f v], [g u, s - f u]]

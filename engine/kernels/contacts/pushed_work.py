@@ -16,7 +16,7 @@ from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.contacts.polish import law_of
 from limberjack.engine.kernels.contacts.push_out import PUSH
 from limberjack.engine.kernels.contacts.rebound import share_until
-from limberjack.engine.kernels.contacts.speeds import came, start_speeds
+from limberjack.engine.kernels.contacts.speeds import came, copy_forces, start_speeds
 from limberjack.engine.tables import contacts as t
 
 #: the speed of all bodies whose energy a step may add, as a share of V
@@ -46,16 +46,8 @@ def work_of(plant, work, n):
 
 
 @kernel
-def keep_borne(work, n):
-    """Keep the forces of n blocks as f₀."""
-    for i in range(n):
-        for c in range(3):
-            work.contacts.active[i, t.AC_BORNE + c] = work.contacts.active[i, t.AC_FORCE + c]
-
-
-@kernel
 def _move_to(work, n, s):
-    """The forces of n blocks become f₀ + s (f₁ - f₀), f₁ in AC_BEST."""
+    """The forces of n blocks become f₀ + s (f₁ - f₀), of AC_BORNE and AC_BEST."""
     for i in range(n):
         active = work.contacts.active[i]
         for c in range(3):
@@ -86,9 +78,7 @@ def tame(plant, work, n, h):
     """Keep the work of the forces f₁ of n blocks in a step of h to what is allowed."""
     most = _added(plant, work, n, h)
     if most > 0.0:
-        for i in range(n):
-            for c in range(3):
-                work.contacts.active[i, t.AC_BEST + c] = work.contacts.active[i, t.AC_FORCE + c]
+        copy_forces(work, n, t.AC_FORCE, t.AC_BEST)
         _move_to(work, n, 0.0)
         least = _added(plant, work, n, h)
         _move_to(work, n, 0.5)

@@ -21,7 +21,7 @@ from limberjack.engine.kernels.contacts.polish import law_of, polish_routine
 from limberjack.engine.kernels.contacts.push_out import ENDLESS
 from limberjack.engine.kernels.contacts.pushed_work import work_of
 from limberjack.engine.kernels.contacts.relaxation import near, settled, sweep
-from limberjack.engine.kernels.contacts.speeds import start_speeds
+from limberjack.engine.kernels.contacts.speeds import copy_forces, start_speeds
 from limberjack.engine.tables import contacts as t
 from limberjack.engine.tables.plant import C_V, plant_view, work_view
 
@@ -68,22 +68,6 @@ def _make_do(plant, work, n):
 
 
 @kernel
-def _keep(work, n):
-    """Keep the forces of n blocks as the best so far."""
-    for i in range(n):
-        for c in range(3):
-            work.contacts.active[i, t.AC_BEST + c] = work.contacts.active[i, t.AC_FORCE + c]
-
-
-@kernel
-def _go_back(work, n):
-    """The forces of n blocks become the best again."""
-    for i in range(n):
-        for c in range(3):
-            work.contacts.active[i, t.AC_FORCE + c] = work.contacts.active[i, t.AC_BEST + c]
-
-
-@kernel
 def _count_sweeps(work, n, polishes):
     """Most sweeps over n blocks."""
     return max(FEW, PRODUCTS // n) if polishes and n * SWEEPS > PRODUCTS else SWEEPS
@@ -113,13 +97,13 @@ def relax_routine(ints, floats, vector, n, most, polishes):
         stalls, worse = begins and polished and change > 0.5 * least, begins and polished and change >= least
         if worse:
             polished, wait, following = False, LONGER * wait, k + LONGER * wait
-            _go_back(work, n)
+            copy_forces(work, n, t.AC_BEST, t.AC_FORCE)
             start_speeds(work, n)
         if stalls and k > EARLY and near(work, n, min(change, least)):
             return 0.0
         if begins and not worse:
             polished, least, following = True, change, k + BETWEEN
-            _keep(work, n)
+            copy_forces(work, n, t.AC_FORCE, t.AC_BEST)
             for _ in range(2 if wait > BETWEEN else 1):  # what slides shows after one, and not after a sweep
                 polish_routine(ints, floats, vector, n)
                 start_speeds(work, n)
@@ -127,9 +111,9 @@ def relax_routine(ints, floats, vector, n, most, polishes):
         if settled(work, n, change):
             return 0.0
     if change < least:
-        _keep(work, n)
+        copy_forces(work, n, t.AC_FORCE, t.AC_BEST)
         return change
-    _go_back(work, n)
+    copy_forces(work, n, t.AC_BEST, t.AC_FORCE)
     start_speeds(work, n)
     return least
 

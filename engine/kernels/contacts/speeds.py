@@ -41,3 +41,11 @@ def came(work, i, c):
     if active[t.AC_TURNS] > 0.0:
         return active[t.AC_FREE + c]
     return dot(load3(active, t.AC_BASIS + 3 * c), load3(met, t.ME_ONCE))
+
+
+@kernel
+def copy_forces(work, n, source, target):
+    """Copy three numbers of n blocks from one column to another."""
+    for i in range(n):
+        for c in range(3):
+            work.contacts.active[i, target + c] = work.contacts.active[i, source + c]

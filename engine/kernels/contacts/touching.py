@@ -39,9 +39,10 @@ from limberjack.engine.kernels.contacts.laws import LEVER, SOFT, STILL, depth_at
 from limberjack.engine.kernels.contacts.meeting import carry_on, find_touches, note_start, wake_pairs
 from limberjack.engine.kernels.contacts.polish import law_of
 from limberjack.engine.kernels.contacts.push_out import PUSH, hold, limit, push_out, unbound
-from limberjack.engine.kernels.contacts.pushed_work import keep_borne, tame
+from limberjack.engine.kernels.contacts.pushed_work import tame
 from limberjack.engine.kernels.contacts.rebound import lively, rebound_speed
 from limberjack.engine.kernels.contacts.solution import solve_touches_routine
+from limberjack.engine.kernels.contacts.speeds import copy_forces
 from limberjack.engine.kernels.nodes.manifold import accelerate_along_start, move_to_end
 from limberjack.engine.kernels.nodes.tree import sweep_poses, sweep_velocities
 from limberjack.engine.kernels.sweeps.forward_dynamics import settle_with
@@ -300,7 +301,7 @@ def islands_routine(ints, floats, vector, count, q, h, share):
             for _ in range(3):
                 solved = solve_touches_routine(ints, floats, vector, n)
                 if solved and push_out(plant, work, n, h):  # else it is not known what presses on a touch
-                    keep_borne(work, n)
+                    copy_forces(work, n, t.AC_FORCE, t.AC_BORNE)
                     pushed = True
                     continue
                 if solved and pushed:
