@@ -30,6 +30,8 @@ from limberjack.engine.tables import contacts as t
 
 #: V: largest speed at which overlaps are pushed out, m/s
 PUSH = 0.1
+#: the speed of all bodies whose energy a step may add, as a share of V
+_GENTLE = 0.25
 #: a of touches that store ½ m V²
 SHALLOW = PUSH * (SOFT / FADE) ** 0.5
 #: G, m/s²
@@ -94,3 +96,11 @@ def push_out(plant, work, n, h):
             _let_push(plant, work, i, h)
             found = True
     return found
+
+
+@kernel
+def allowed(plant, work, h):
+    """Twice the power that pushing may add to an island in a step of h, W: `pushed_work.py`."""
+    g, speed = plant.gravity, _GENTLE * PUSH
+    lifted = 2.0 * PUSH * h * math.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
+    return (speed * speed + lifted) / work.contacts.active[0, t.AC_LIGHT]

@@ -9,18 +9,13 @@ are in the cones of friction, since these are convex. Bodies then reach V within
 
 from __future__ import annotations
 
-import math
-
 from limberjack.engine.algebra.whole_numbers import whole
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.contacts.polish import law_of
-from limberjack.engine.kernels.contacts.push_out import PUSH
+from limberjack.engine.kernels.contacts.push_out import allowed
 from limberjack.engine.kernels.contacts.rebound import share_until
 from limberjack.engine.kernels.contacts.speeds import came, copy_forces, start_speeds
 from limberjack.engine.tables import contacts as t
-
-#: the speed of all bodies whose energy a step may add, as a share of V
-_GENTLE = 0.25
 
 
 @kernel
@@ -57,17 +52,9 @@ def _move_to(work, n, s):
 
 
 @kernel
-def _allowed(plant, work, h):
-    """Twice the power that may be added in a step, W."""
-    g, speed = plant.gravity, _GENTLE * PUSH
-    lifted = 2.0 * PUSH * h * math.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
-    return (speed * speed + lifted) / work.contacts.active[0, t.AC_LIGHT]
-
-
-@kernel
 def _added(plant, work, n, h):
     """Twice the power that forces of n blocks add beyond that, W."""
-    done = work_of(plant, work, n)[0] - _allowed(plant, work, h)
+    done = work_of(plant, work, n)[0] - allowed(plant, work, h)
     for i in range(n):
         done += 2.0 * work.contacts.active[i, t.AC_FORCE] * max(0.0, work.contacts.active[i, t.AC_CALM])
     return done
@@ -82,4 +69,7 @@ def tame(plant, work, n, h):
         _move_to(work, n, 0.0)
         least = _added(plant, work, n, h)
         _move_to(work, n, 0.5)
-        _move_to(work, n, share_until(least, _added(plant, work, n, h), most))
+        middle = _added(plant, work, n, h)
+        _move_to(
+            work, n, share_until(least, middle, most) if least < 0.0 else 1.0
+        )  # f₀ with restitution may add energy

@@ -22,6 +22,7 @@ from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.contacts.account import ROUNDING, missed_by, open_account
 from limberjack.engine.kernels.contacts.answers import find_answers_at
 from limberjack.engine.kernels.contacts.polish import law_of
+from limberjack.engine.kernels.contacts.push_out import ENDLESS, allowed
 from limberjack.engine.kernels.contacts.speeds import came, start_speeds
 from limberjack.engine.tables import contacts as t
 
@@ -88,13 +89,18 @@ def _work_of_row(plant, work, row):
 
 
 @kernel
-def _work_of(plant, work, n):
-    """f·(u₋ + u) of n blocks, as far as restitution has to make up for it, and the size of its parts."""
-    total, size = 0.0, 0.0
+def _work_of(plant, work, n, h):
+    """f·(u₋ + u) of n blocks, as far as restitution has to make up for it, and the size of its parts. Deep overlaps may
+    not add more than is allowed: pinched in an impact they bear 10 kN."""
+    total, pushed, size = 0.0, 0.0, 0.0
     for row in range(3 * n):
         counted, _, part = _work_of_row(plant, work, row)
         total, size = total + counted, size + part
-    return total, size
+    for i in range(n):
+        active = work.contacts.active[i]
+        if active[t.AC_MOST] < ENDLESS:
+            pushed += 2.0 * active[t.AC_FORCE] * max(0.0, active[t.AC_CALM])
+    return total + max(0.0, pushed - allowed(plant, work, h)), size
 
 
 @kernel
@@ -165,11 +171,11 @@ def lively(plant, work, n, h, share, looped, most):
         return 0.0
     _look_where_forces_act(plant, work, n, h, share, looped)
     missed, s = missed_by(work, n), 1.0
-    done, size = _work_of(plant, work, n)
+    done, size = _work_of(plant, work, n, h)
     done += missed
     if most > 0.0:
         _enliven(work, n, 0.5)
-        s = share_until(done, _work_of(plant, work, n)[0] + missed, most)
+        s = share_until(done, _work_of(plant, work, n, h)[0] + missed, most)
         _enliven(work, n, 2.0 * s - 1.0)
         start_speeds(work, n)
     elif done > ROUNDING * size:
