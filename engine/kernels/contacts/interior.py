@@ -9,7 +9,7 @@ for all touches at once
 
 and likewise for moments. The second line is the Jordan product of (b, f_t) and (s, u_t). With τ = 0 these are Coulomb's
 laws: s = |u_t| where a touch slides, u_t = 0 where it sticks. Newton's method solves them while τ goes to zero; its
-steps end before the border. It begins anywhere, and takes 20 to 30 steps whatever the touches do.
+steps end before the border. It begins anywhere, and takes about 30 steps whatever the touches do.
 
 Sources: Alizadeh and Goldfarb 2003, Second-order cone programming (the search direction that they call AHO); Acary,
 Armand, Nguyen and Shpakovych 2024, the same for Coulomb's law. Friction does not act on the normal velocity, as the

@@ -104,3 +104,14 @@ def allowed(plant, work, h):
     g, speed = plant.gravity, _GENTLE * PUSH
     lifted = 2.0 * PUSH * h * math.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
     return (speed * speed + lifted) / work.contacts.active[0, t.AC_LIGHT]
+
+
+@kernel
+def pushed(work, n, deep):
+    """Twice the power of what pushes shapes of n blocks apart, W. deep : only that of deep overlaps"""
+    power = 0.0
+    for i in range(n):
+        active = work.contacts.active[i]
+        if active[t.AC_MOST] < ENDLESS or not deep:
+            power += 2.0 * active[t.AC_FORCE] * max(0.0, active[t.AC_CALM])
+    return power

@@ -9,7 +9,6 @@ are in the cones of friction, since these are convex. Bodies then reach V within
 
 from __future__ import annotations
 
-from limberjack.engine.algebra.whole_numbers import whole
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.contacts.polish import law_of
 from limberjack.engine.kernels.contacts.push_out import allowed
@@ -20,24 +19,16 @@ from limberjack.engine.tables import contacts as t
 
 @kernel
 def work_of(plant, work, n):
-    """f·(u₋ + u) of n blocks, twice the power of their forces, and f·W f; u₋: at the start of the step.
-
-    Normal forces of compliant touches keep account of what they do, and what pushes shapes apart may add its own.
-    """
-    done, answered = 0.0, 0.0
+    """f·(u₋ + u) of n blocks, twice the power of their forces; u₋: at the start of the step. Normal forces of compliant
+    touches keep account of what they do."""
+    done = 0.0
     for i in range(n):
         active = work.contacts.active[i]
         own = active[t.AC_TURNS] == 0.0 and plant.contacts.contact[law_of(plant, work, i), t.K_STIFFNESS] > 0.0
         for c in range(3):
-            row, f = 3 * i + c, active[t.AC_FORCE + c]
             if c > 0 or not own:
-                done += f * (came(work, i, c) + work.contacts.speed[row])
-            if c == 0:
-                done -= 2.0 * f * max(0.0, active[t.AC_CALM])
-            for j in range(whole(active[t.AC_FIRST]), whole(active[t.AC_END])):
-                for d in range(3):
-                    answered += f * work.contacts.answer[row, 3 * j + d] * work.contacts.active[j, t.AC_FORCE + d]
-    return done, answered
+                done += active[t.AC_FORCE + c] * (came(work, i, c) + work.contacts.speed[3 * i + c])
+    return done
 
 
 @kernel
@@ -53,11 +44,8 @@ def _move_to(work, n, s):
 
 @kernel
 def _added(plant, work, n, h):
-    """Twice the power that forces of n blocks add beyond that, W."""
-    done = work_of(plant, work, n)[0] - allowed(plant, work, h)
-    for i in range(n):
-        done += 2.0 * work.contacts.active[i, t.AC_FORCE] * max(0.0, work.contacts.active[i, t.AC_CALM])
-    return done
+    """Twice the power that forces of n blocks add beyond what is allowed, W."""
+    return work_of(plant, work, n) - allowed(plant, work, h)
 
 
 @kernel
@@ -67,9 +55,8 @@ def tame(plant, work, n, h):
     if most > 0.0:
         copy_forces(work, n, t.AC_FORCE, t.AC_BEST)
         _move_to(work, n, 0.0)
-        least = _added(plant, work, n, h)
-        _move_to(work, n, 0.5)
-        middle = _added(plant, work, n, h)
-        _move_to(
-            work, n, share_until(least, middle, most) if least < 0.0 else 1.0
-        )  # f₀ with restitution may add energy
+        least, s = _added(plant, work, n, h), 1.0
+        if least < 0.0:  # f₀ with restitution may add energy itself
+            _move_to(work, n, 0.5)
+            s = share_until(least, _added(plant, work, n, h), most)
+        _move_to(work, n, s)

@@ -22,7 +22,7 @@ from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.contacts.account import ROUNDING, missed_by, open_account
 from limberjack.engine.kernels.contacts.answers import find_answers_at
 from limberjack.engine.kernels.contacts.polish import law_of
-from limberjack.engine.kernels.contacts.push_out import ENDLESS, allowed
+from limberjack.engine.kernels.contacts.push_out import allowed, pushed
 from limberjack.engine.kernels.contacts.speeds import came, start_speeds
 from limberjack.engine.tables import contacts as t
 
@@ -92,15 +92,11 @@ def _work_of_row(plant, work, row):
 def _work_of(plant, work, n, h):
     """f·(u₋ + u) of n blocks, as far as restitution has to make up for it, and the size of its parts. Deep overlaps may
     not add more than is allowed: pinched in an impact they bear 10 kN."""
-    total, pushed, size = 0.0, 0.0, 0.0
+    total, size = 0.0, 0.0
     for row in range(3 * n):
         counted, _, part = _work_of_row(plant, work, row)
         total, size = total + counted, size + part
-    for i in range(n):
-        active = work.contacts.active[i]
-        if active[t.AC_MOST] < ENDLESS:
-            pushed += 2.0 * active[t.AC_FORCE] * max(0.0, active[t.AC_CALM])
-    return total + max(0.0, pushed - allowed(plant, work, h)), size
+    return total + max(0.0, pushed(work, n, True) - allowed(plant, work, h)), size
 
 
 @kernel

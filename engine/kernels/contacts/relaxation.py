@@ -69,7 +69,7 @@ def _relax(plant, work, i, held):
 
 
 @kernel
-def largest(work, n):
+def _largest(work, n):
     """The largest force; moments do not count."""
     most = 0.0
     for i in range(n):
@@ -88,12 +88,18 @@ def sweep(plant, work, n, held):
 
 
 @kernel
+def _is_small(work, n, change, share):
+    """Whether a change of a sweep over n blocks is below a share of their largest force, or moves nothing."""
+    return change <= share * _largest(work, n) or change * work.contacts.active[0, t.AC_LIGHT] <= QUIET
+
+
+@kernel
 def settled(work, n, change):
     """Whether so large a change of a sweep over n blocks is none."""
-    return change <= REST * largest(work, n) or change * work.contacts.active[0, t.AC_LIGHT] <= QUIET
+    return _is_small(work, n, change, REST)
 
 
 @kernel
 def near(work, n, change):
     """Whether so small a change of a sweep over n blocks will do, where nothing brings the forces nearer."""
-    return change <= NEAR * largest(work, n) or change * work.contacts.active[0, t.AC_LIGHT] <= QUIET
+    return _is_small(work, n, change, NEAR)

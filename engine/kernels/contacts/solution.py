@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import math
 
+from limberjack.engine.algebra.whole_numbers import whole
 from limberjack.engine.compile.compiled import FLAG, REAL, WHOLE
 from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.contacts.account import missed_by
 from limberjack.engine.kernels.contacts.equations import pays
 from limberjack.engine.kernels.contacts.interior import solve_inside_routine
 from limberjack.engine.kernels.contacts.polish import law_of, polish_routine
-from limberjack.engine.kernels.contacts.push_out import ENDLESS
+from limberjack.engine.kernels.contacts.push_out import ENDLESS, pushed
 from limberjack.engine.kernels.contacts.pushed_work import work_of
 from limberjack.engine.kernels.contacts.relaxation import near, settled, sweep
 from limberjack.engine.kernels.contacts.speeds import copy_forces, start_speeds
@@ -48,6 +49,20 @@ def _scale(active, share):
 
 
 @kernel
+def _answered(work, n):
+    """f·W f of n blocks."""
+    answered = 0.0
+    for i in range(n):
+        active = work.contacts.active[i]
+        for c in range(3):
+            for j in range(whole(active[t.AC_FIRST]), whole(active[t.AC_END])):
+                for d in range(3):
+                    answer = work.contacts.answer[3 * i + c, 3 * j + d]
+                    answered += active[t.AC_FORCE + c] * answer * work.contacts.active[j, t.AC_FORCE + d]
+    return answered
+
+
+@kernel
 def _make_do(plant, work, n):
     """Make do with forces of n blocks that are not the solution: those of touches that bear nothing are none, which the
     bounds that were held last do not say, deep overlaps only bear, and together the forces add no energy."""
@@ -58,9 +73,9 @@ def _make_do(plant, work, n):
         if work.contacts.active[i - 1 if turns else i, t.AC_FORCE] <= 0.0:
             _scale(active, 0.0)
     start_speeds(work, n)
-    done, answered = work_of(plant, work, n)
-    done += missed_by(work, n)
+    done = work_of(plant, work, n) - pushed(work, n, False) + missed_by(work, n)
     if done > 0.0:
+        answered = _answered(work, n)
         share = max(0.0, 1.0 - done / answered) if answered > 0.0 else 0.0
         for i in range(n):
             _scale(work.contacts.active[i], share)
