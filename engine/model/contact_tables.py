@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import itertools
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -13,45 +13,18 @@ from limberjack.engine.common.names import some_names
 from limberjack.engine.model.elements.contact import Contact
 from limberjack.engine.model.elements.facts import fill_row
 from limberjack.engine.model.elements.shape import Shape
+from limberjack.engine.model.extents import box_of, kind_of, middle_of, size_of
 from limberjack.engine.model.frames import Frames
 from limberjack.engine.model.grounds import ground_corners
 from limberjack.engine.model.meshes import body_of
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.polytope import Polytope
+from limberjack.engine.model.sectors import sectors
 from limberjack.engine.model.system import System
 from limberjack.engine.tables import contacts as at
 
 #: touches of bodies that touch each other that may act at once; of those with moments half as many
 MOST_ACTIVE = 128
-
-
-def kind_of(shape: Shape) -> str:
-    """Its entry of SHAPES: a cylinder whose ends differ is a cone."""
-    return "cone" if shape.type == "cylinder" and shape.size[0] != shape.size[1] else shape.type
-
-
-def size_of(shape: Shape) -> tuple[np.ndarray, float]:
-    """Its numbers in the table of colliders, and the radius of a sphere about its centre that holds it, m."""
-    size = np.asarray(shape.size, dtype=float)
-    if shape.type == "plane":
-        return np.zeros(3), 0.0
-    if shape.type == "sphere":
-        return np.array([size[0], 0.0, 0.0]), float(size[0])
-    if shape.type == "box":
-        return 0.5 * size, 0.5 * float(np.linalg.norm(size))
-    if shape.type == "mesh":
-        body = body_of(shape)
-        return np.zeros(3), float(np.linalg.norm(body.corners - middle_of(body), axis=1).max())
-    if shape.type == "height_field":
-        corners = ground_corners(shape).reshape(-1, 3)
-        return np.array([*(0.5 * size), corners[:, 2].max()]), float(np.linalg.norm(corners, axis=1).max())
-    if shape.type == "ring":
-        return np.array([size[0], size[1], 0.0]), float(size[0] + size[1])
-    if shape.type == "capsule":
-        return np.array([size[0], 0.5 * size[1], 0.0]), float(size[0] + 0.5 * size[1])
-    if kind_of(shape) in ("funnel", "cone"):
-        return np.array([size[0], size[1], 0.5 * size[2]]), math.hypot(max(size[:2]), 0.5 * size[2])
-    return np.array([size[0], 0.5 * size[2], 0.0]), math.hypot(size[0], 0.5 * size[2])
 
 
 def touches_of(a: Shape, b: Shape) -> int:
@@ -78,6 +51,7 @@ class _Meshes:
         self.normals: list[np.ndarray] = []
         self.at_corner: list[list[int]] = []
         self.of_face: list[list[int]] = []
+        self.of_sector: dict[int, list[list[int]]] = {}
 
     def add(self, collider: int, body: Polytope) -> None:
         start, face = len(self.corners), len(self.normals)
@@ -90,6 +64,8 @@ class _Meshes:
                 around[corner].append(face + i)
         self.at_corner += around
         self.of_face += [[start + corner for corner in corners] for corners in body.faces]
+        about = body.corners - middle_of(body)
+        self.of_sector[collider] = [[start + corner for corner in far] for far in sectors(about)]
 
     def add_ground(self, collider: int, corners: np.ndarray) -> None:
         """corners : (rows, columns, 3) of a height field"""
@@ -98,24 +74,30 @@ class _Meshes:
         self.corners += list(flat)
         self.at_corner += [[] for _ in flat]
 
+    @property
+    def links(self) -> int:
+        """How many numbers all lists have."""
+        return sum(map(len, itertools.chain(self.at_corner, self.of_face, *self.of_sector.values())))
+
     def fill(self, tables: dict[str, np.ndarray]) -> None:
         """Copy everything."""
         for collider, part in self.slices.items():
             tables["mesh_int"][collider] = part
         links: list[int] = []
-        for name, lists in (("mesh_corner_int", self.at_corner), ("mesh_face_int", self.of_face)):
+
+        def fill_slices(slices: np.ndarray, lists: list[list[int]]) -> None:
             for i, each in enumerate(lists):
-                tables[name][i] = len(links), len(each)
-                links += each
+                slices[i] = len(links), len(each)
+                links.extend(each)
+
+        fill_slices(tables["mesh_corner_int"], self.at_corner)
+        fill_slices(tables["mesh_face_int"], self.of_face)
+        for collider, lists in self.of_sector.items():
+            fill_slices(tables["mesh_sector_int"][at.SECTORS * collider :], lists)
         if self.corners:
             tables["mesh_corner"][:] = self.corners
         if links:
             tables["mesh_link"][:, 0], tables["mesh_face"][:] = links, self.normals
-
-
-def middle_of(body: Polytope) -> np.ndarray:
-    """(3,) a place in a mesh, the mean of its corners."""
-    return np.asarray(body.corners.mean(axis=0))
 
 
 class ContactTables:
@@ -155,7 +137,7 @@ class ContactTables:
             at.C_ACTIVE: min(2 * self._touches, MOST_ACTIVE),
             at.C_MESH_CORNERS: len(self._meshes.corners),
             at.C_MESH_FACES: len(self._meshes.normals),
-            at.C_MESH_LINKS: sum(map(len, (*self._meshes.at_corner, *self._meshes.of_face))),
+            at.C_MESH_LINKS: self._meshes.links,
         }
 
     def fill(self, plant: Plant) -> None:
@@ -164,12 +146,13 @@ class ContactTables:
         for name, i in self._used.items():
             shape = self._shapes[name]
             row, frame = self._frames.of_body[shape.body]
-            middle = middle_of(self._bodies[name]) if name in self._bodies else np.zeros(3)
+            body = self._bodies.get(name)
+            middle = middle_of(body) if body else np.zeros(3)
             R = frame.rotation @ shape.rotation
             p = frame.position + frame.rotation @ (shape.position + shape.rotation @ middle)
-            size, reach = size_of(shape)
+            size, reach = size_of(shape, body)
             tables["collider_int"][i] = row, at.SHAPES.index(kind_of(shape))
-            tables["collider"][i] = np.concatenate([R.ravel(), p, size, [reach]])
+            tables["collider"][i] = np.concatenate([R.ravel(), p, size, [reach], *box_of(shape, body)])
         for i, contact in enumerate(self._system.contacts):
             tables["contact_int"][i] = self._slices[i]
             fill_row(tables["contact"][i], contact)

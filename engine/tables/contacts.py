@@ -13,14 +13,16 @@ from limberjack.engine.tables.table import Family, Table
 C_CONTACTS, C_COLLIDERS, C_PAIRS, C_CONTACT_WALK, C_TOUCHES, C_ACTIVE = range(39, 45)
 C_MESH_CORNERS, C_MESH_FACES, C_MESH_LINKS = range(45, 48)
 
-# collider_int (colliders, 2), collider (colliders, 16)
-COLLIDER_INT, COLLIDER = 2, 16
+# collider_int (colliders, 2), collider (colliders, 22)
+COLLIDER_INT, COLLIDER = 2, 22
 CO_ROW, CO_SHAPE = range(COLLIDER_INT)  # row (k + 1) of its link, 0 the ground; shape, below
 CL_R, CL_P = 0, 9  # R (9) link ← shape, p (3) of its centre in the link, m
 CL_SIZE = 12  # 3: sphere: radius; capsule, cylinder: radius, half length along z; box: half edges;
 #     funnel, cone: radii at -z and at +z, half length; height field: half edges along x and y, greatest height;
 #     ring: radius of its circle about z, radius of its tube
 CL_REACH = 15  # radius of a sphere about the centre that holds the shape, m; a plane has none
+CL_MIDDLE, CL_HALF = 16, 19  # 3 + 3: of a box along the shape's axes that holds it, middle and half edges, m; a plane
+#     and a height field have none
 
 #: shapes that may touch, in the order of their codes; a plane is z = 0 of its frame, a height field z = h(x, y), both
 #: solid below
@@ -88,6 +90,9 @@ TOUCHES = {
 # height field: rows along x, one behind the other along y, of ML_ACROSS corners each
 MESH_INT, MESH_SLICE = 3, 2
 ML_FIRST, ML_COUNT, ML_ACROSS = range(MESH_INT)
+#: sectors of directions n by the order of |nx|, |ny|, |nz| (6) and the signs of n (8); sector_int (SECTORS of each
+#: collider, if there are meshes): slices of those corners of a mesh in mesh_link that may be farthest along some n
+SECTORS = 48
 #: largest number of corners of a face of a mesh
 MOST_CORNERS = 64
 # scratch of a pair of shapes: faces of boxes; scratch of the search for the normal of convex shapes, their features
@@ -241,6 +246,7 @@ CONTACTS = Family(
         Table("mesh_int", "colliders * (mesh_corners > 0)", MESH_INT),
         Table("mesh_corner_int", "mesh_corners", MESH_SLICE, field="corner_int"),
         Table("mesh_face_int", "mesh_faces", MESH_SLICE, field="face_int"),
+        Table("mesh_sector_int", f"{SECTORS} * colliders * (mesh_corners > 0)", MESH_SLICE, field="sector_int"),
         Table("mesh_link", "mesh_links"),
     ),
     floats=(

@@ -25,7 +25,7 @@ _BEYOND = 1e-3
 
 
 @kernel
-def _spread(R, size, n):
+def spread(R, size, n):
     """Half the extent of a box along n."""
     return (
         abs(dot(column(R, 0), n)) * size[0] + abs(dot(column(R, 1), n)) * size[1] + abs(dot(column(R, 2), n)) * size[2]
@@ -33,12 +33,12 @@ def _spread(R, size, n):
 
 
 @kernel
-def _farthest_face(R, d, own, other_R, other):
+def farthest_face(R, d, own, other_R, other):
     """(gap, face) of the face from which the other box is farthest; d: from this box's centre to the other's."""
     best, gap = 0, -_FAR
     for i in range(3):
         n = column(R, i)
-        apart = abs(dot(n, d)) - component(own, i) - _spread(other_R, other, n)
+        apart = abs(dot(n, d)) - component(own, i) - spread(other_R, other, n)
         if apart > gap:
             best, gap = i, apart
     return gap, best
@@ -56,7 +56,7 @@ def _farthest_edges(Ra, a, Rb, b, d):
                 n = scale(1.0 / math.sqrt(square), n)
                 if dot(n, d) < 0.0:
                     n = neg(n)
-                apart = dot(n, d) - _spread(Ra, a, n) - _spread(Rb, b, n)
+                apart = dot(n, d) - spread(Ra, a, n) - spread(Rb, b, n)
                 if apart > gap:
                     gap, best_a, best_b, normal = apart, i, j, n
     return gap, best_a, best_b, normal
@@ -144,8 +144,8 @@ def _meet_face(met, at, R, p, size, face, other_R, other_p, other, back, scratch
 def meet_boxes(met, at, Ra, pa, a, Rb, pb, b, scratch):
     """Up to eight touches of two boxes."""
     d = sub(pb, pa)
-    gap_a, face_a = _farthest_face(Ra, d, a, Rb, b)
-    gap_b, face_b = _farthest_face(Rb, d, b, Ra, a)
+    gap_a, face_a = farthest_face(Ra, d, a, Rb, b)
+    gap_b, face_b = farthest_face(Rb, d, b, Ra, a)
     gap, i, j, n = _farthest_edges(Ra, a, Rb, b, d)
     size = _FACES_FIRST * (a[0] + a[1] + a[2] + b[0] + b[1] + b[2])
     if gap > max(gap_a, gap_b) + size:

@@ -1,5 +1,5 @@
-"""Which shapes may touch in a step: each shape is placed once; for each pair, the distance of their bounding spheres is
-compared with the distance that they can travel.
+"""Which shapes may touch in a step: each shape is placed once; for each pair, the distance of the spheres around them
+is compared with the distance that they can travel, and then that of the boxes around them.
 
 All pairs are examined, since each has a gap to report. A pair that is far apart costs two roots and forty products.
 """
@@ -23,9 +23,13 @@ from limberjack.engine.algebra.spatial import (
     unrot,
 )
 from limberjack.engine.compile.kernel import kernel
+from limberjack.engine.kernels.contacts.boxes import farthest_face, spread
 from limberjack.engine.kernels.contacts.distances import column
 from limberjack.engine.tables import contacts as t
 from limberjack.engine.tables.plant import W_V
+
+#: farther than any shape, m
+_NO_END = 1e300
 
 
 @kernel
@@ -77,3 +81,29 @@ def distance_and_pace(plant, pair, first, second):
         above = -dot(column(load9(second, t.PC_R), 2), d) - plant.contacts.collider[b, t.CL_SIZE + 2] - own
         return max(above, apart - reach - own), pace + second[t.PC_W] * apart
     return apart - reach - own, pace
+
+
+@kernel
+def _has_box(one, other):
+    """Whether to look at two shapes takes longer than to compare the boxes around them."""
+    return other != t.HEIGHT_FIELD and (other >= t.MESH or (one >= t.CAPSULE and other >= t.BOX))
+
+
+@kernel
+def distance_of_boxes(plant, pair, first, second):
+    """A lower bound of the distance of two shapes: how far the boxes around them are apart along the axes of both."""
+    a, b = plant.contacts.collider[pair[t.PA_A]], plant.contacts.collider[pair[t.PA_B]]
+    one, other = (
+        plant.contacts.collider_int[pair[t.PA_A], t.CO_SHAPE],
+        plant.contacts.collider_int[pair[t.PA_B], t.CO_SHAPE],
+    )
+    if not _has_box(one, other):
+        return -_NO_END
+    Ra, Rb, half = load9(first, t.PC_R), load9(second, t.PC_R), load3(b, t.CL_HALF)
+    d = sub(load3(second, t.PC_P), load3(first, t.PC_P))
+    d = sub(add(d, rot(Rb, load3(b, t.CL_MIDDLE))), rot(Ra, load3(a, t.CL_MIDDLE)))
+    if one == t.PLANE:
+        return dot(column(Ra, 2), d) - spread(Rb, half, column(Ra, 2))
+    return max(
+        farthest_face(Ra, d, load3(a, t.CL_HALF), Rb, half)[0], farthest_face(Rb, d, half, Ra, load3(a, t.CL_HALF))[0]
+    )

@@ -6,7 +6,13 @@ from limberjack.engine.algebra.spatial import add_scaled, dot, load3, load9, sto
 from limberjack.engine.compile.compiled import FLAG, REAL, WHOLE
 from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.contacts.boxes import meet_boxes
-from limberjack.engine.kernels.contacts.broad_phase import distance_and_pace, place_shapes, size_of, velocity_at
+from limberjack.engine.kernels.contacts.broad_phase import (
+    distance_and_pace,
+    distance_of_boxes,
+    place_shapes,
+    size_of,
+    velocity_at,
+)
 from limberjack.engine.kernels.contacts.distances import (
     column,
     meet_ball_box,
@@ -213,6 +219,8 @@ def meet_routine(ints, floats, vector, h, since, ended):
         first, second = work.contacts.placed[pair[t.PA_A]], work.contacts.placed[pair[t.PA_B]]
         least, pace = distance_and_pace(plant, pair, first, second)
         margin = t.WARY * h * pace + t.NEARBY
+        if h > 0.0 and least <= margin:
+            least = max(least, distance_of_boxes(plant, pair, first, second))
         if least > margin:
             _far(work, i, pair, least)
         elif _has_stayed(plant, awake, pair, since, ended):
@@ -233,7 +241,7 @@ def _has_stayed(plant, awake, pair, since, ended):
 @kernel
 def find_touches(plant, work, h, since, ended):
     """work.contacts.met of all touches; links are placed and move. Shapes farther apart than they can come in a step
-    of h at the pace of their links are not looked at closer.
+    of h at the pace of their links are not looked at closer; without a step, those of which the spheres are apart.
 
     since : how long ago touches were at the places to which they are compared, s: those at the start of the step if
         this is its end (`ended`), else those at which forces acted in the last one

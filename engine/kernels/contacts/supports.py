@@ -62,14 +62,26 @@ def _rim_point(sizes, local):
 
 
 @kernel
+def sector_of(n):
+    """The sector of a direction, `SECTORS`."""
+    x, y, z = abs(n[0]), abs(n[1]), abs(n[2])
+    if x >= y:
+        order = 0 if y >= z else (1 if x >= z else 2)
+    else:
+        order = 3 if x >= z else (4 if y >= z else 5)
+    return 8 * order + (4 if n[0] < 0.0 else 0) + (2 if n[1] < 0.0 else 0) + (1 if n[2] < 0.0 else 0)
+
+
+@kernel
 def mesh_corner(plant, collider, local):
     """Which corner of a mesh is farthest along a direction in its axes."""
-    first = plant.contacts.mesh_int[collider, t.ML_FIRST]
-    best, most = first, -_NO_END
-    for i in range(first, first + plant.contacts.mesh_int[collider, t.ML_COUNT]):
-        far = dot(load3(plant.contacts.mesh_corner[i], 0), local)
+    parts, best, most = plant.contacts, plant.contacts.mesh_int[collider, t.ML_FIRST], -_NO_END
+    sector = parts.sector_int[t.SECTORS * collider + sector_of(local)]
+    for i in range(sector[t.ML_FIRST], sector[t.ML_FIRST] + sector[t.ML_COUNT]):
+        corner = parts.mesh_link[i]
+        far = dot(load3(parts.mesh_corner[corner], 0), local)
         if far > most:
-            best, most = i, far
+            best, most = corner, far
     return best
 
 

@@ -46,8 +46,10 @@ def _trust_meshes(c, parts):
             if across < 2 or count < 2 * across or (count // across) * across != count:
                 return False
     most = c[ct.C_MESH_LINKS]
-    return _links_inside(parts.corner_int, parts.mesh_link, 0, most, faces) and _links_inside(
-        parts.face_int, parts.mesh_link, 3, ct.MOST_CORNERS, corners
+    return (
+        _links_inside(parts.corner_int, parts.mesh_link, 0, most, faces)
+        and _links_inside(parts.face_int, parts.mesh_link, 3, ct.MOST_CORNERS, corners)
+        and _links_inside(parts.sector_int, parts.mesh_link, 0, most, corners)
     )
 
 

@@ -9,8 +9,8 @@ from rich.table import Table
 
 from limberjack.commands.tables import new_table
 from limberjack.engine.model.build import build, new_state
-from limberjack.engine.model.contact_tables import kind_of
 from limberjack.engine.model.elements.contact import Contact
+from limberjack.engine.model.extents import kind_of
 from limberjack.engine.model.plant import Plant
 from limberjack.engine.model.system import System
 from limberjack.engine.tables.contacts import C_TOUCHES, PA_CONTACT, PA_FLIP, PA_TOUCH, PA_TOUCHES, TO_GAP, TOUCH

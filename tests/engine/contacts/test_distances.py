@@ -11,7 +11,7 @@ import limberjack as lj
 from limberjack.engine.algebra.rotations import from_quaternion
 from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model.build import new_state
-from limberjack.engine.model.contact_tables import size_of
+from limberjack.engine.model.extents import size_of
 from limberjack.engine.model.plant import split
 from limberjack.engine.tables import plant as layout
 from limberjack.engine.tables.contacts import C_TOUCHES, ME_GAP, ME_NEAR, ME_NORMAL, ME_POINT, TO_GAP, TOUCH

@@ -131,6 +131,7 @@ def plain(name: str) -> str:
         "contacts.walk": "contact_walk",
         "contacts.corner_int": "mesh_corner_int",
         "contacts.face_int": "mesh_face_int",
+        "contacts.sector_int": "mesh_sector_int",
         "contacts.before": "touch_before",
         "contacts.path": "contact_path",
         "contacts.coblock": "contact_coblock",
