@@ -96,7 +96,7 @@ SECTORS = 48
 #: largest number of corners of a face of a mesh
 MOST_CORNERS = 64
 # scratch of a pair of shapes: faces of boxes; scratch of the search for the normal of convex shapes, their features
-SCRATCH = 512
+SCRATCH = 800
 
 #: shapes are examined closely if they may meet within this many steps at their speed, or are this near, m
 WARY, NEARBY = 4.0, 1e-3

@@ -28,6 +28,10 @@ _CORNER = 6
 _WEIGHT, _FROM = 4 * _CORNER, 28
 SEARCH = 32
 _MOST_STEPS = 64
+#: farther than any shape, m
+_NO_END = 1e300
+#: shapes are clear of each other if their distance is known to be farther than asked for, and to this share
+_CLEAR = 0.9
 #: relative accuracy of the distance; number of steps that need not come nearer, and the share by which they may go
 #: away, squared: nearly flat parts of D turn the normal while the change of the distance is below rounding
 _KNOWN, _MOST_STALE, _THIN = 1e-13, 3, 1.0 + 1e-9
@@ -181,9 +185,10 @@ def _known(s, count, d):
 
 
 @kernel
-def approach(plant, s, count, pair, x):
+def approach(plant, s, count, pair, x, enough):
     """The point of D that is nearest to x: (corners of the simplex around it, distance, direction from x, its place on
-    a); no distance if x is in D. s: a simplex of `count` corners of D to begin with."""
+    a); no distance if x is in D. s: a simplex of `count` corners of D to begin with; enough: from which distance on a
+    lower bound of it will do."""
     store3(s, _FROM, x)
     least, best, length, n, on_a, stale = 1e300, -1e300, 0.0, ZERO, ZERO, 0
     for _ in range(_MOST_STEPS):
@@ -206,6 +211,8 @@ def approach(plant, s, count, pair, x):
             best, length, n, on_a = bound, math.sqrt(square), v, place
         if length - best <= _KNOWN * length or _known(s, count, d):
             break
+        if best > max(enough, _CLEAR * length):
+            return count, best, scale(1.0 / length, n), on_a
         count += 1
     if best < 0.5 * length:  # x is so near to D that rounding hides on which side it is
         return count, 0.0, ZERO, on_a
@@ -233,7 +240,7 @@ def _leave(plant, s, count, pair, toward, out):
     ray = scale(1.0 / length, toward) if length > 1e-3 * out else column(pair[0][2], 2)
     n, far = ray, out
     for _ in range(_MOST_RAYS):
-        count, distance, n, _ = approach(plant, s, count, pair, scale(-far, ray))
+        count, distance, n, _ = approach(plant, s, count, pair, scale(-far, ray), _NO_END)
         if distance > 1e-3 * out:
             return count, n
         far *= 8.0
@@ -261,7 +268,7 @@ def _climb(plant, s, count, pair, n, out):
         if pushes:
             ahead = _tilted(n, turn)
             there = _gap_along(plant, pair, ahead)
-        count, distance, turned, on_a = approach(plant, s, count, pair, scale(there - out, ahead))
+        count, distance, turned, on_a = approach(plant, s, count, pair, scale(there - out, ahead), _NO_END)
         if distance == 0.0:
             x = _far_point(plant, pair[0], n) if i == 0 else x
             break
@@ -278,13 +285,13 @@ def _climb(plant, s, count, pair, n, out):
 
 
 @kernel
-def separate(plant, scratch, pair, toward, reach):
+def separate(plant, scratch, pair, toward, reach, enough):
     """(gap, normal from a to b, places on a and on b where they are nearest) of the cores of two shapes; toward: a
-    direction from inside a to b; reach: the size of the smaller one. Those that penetrate by more than a little may
-    have a shorter way out."""
+    direction from inside a to b; reach: the size of the smaller one; enough: from which gap on a lower bound of it will
+    do. Those that penetrate by more than a little may have a shorter way out."""
     s, out = vector_view(scratch, 0, SEARCH), _OUT * reach
     add_corner(plant, s, 0, pair, toward if dot(toward, toward) > 0.0 else column(pair[0][2], 2))
-    count, gap, n, x = approach(plant, s, 1, pair, ZERO)
+    count, gap, n, x = approach(plant, s, 1, pair, ZERO, enough)
     if gap > _TOUCHING * reach:
         return gap, n, x, add_scaled(x, gap, n)
     gap = -1e300

@@ -167,7 +167,7 @@ def _direction(plant, work, pair, body, ground, cell, corners, up, lowest):
     if _is_over(lowest, a, b, c, up) or _is_under(plant, ground, cell, corners, lowest, up):
         gap = dot(up, sub(lowest, a)) - skin
         return gap, neg(up), add_scaled(lowest, -(skin + 0.5 * gap), up)
-    gap, n, x, y = separated(plant, work, pair, _number_of(plant, ground[0], row, column), half)
+    gap, n, x, y = separated(plant, work, pair, _number_of(plant, ground[0], row, column), half, _FAR)
     edge = sub(b, a)
     low = _LEVEL * math.sqrt(dot(edge, edge))
     if dot(n, up) >= 0.0 or not _stands_out(plant, ground, row, column, half, neg(n), low):
@@ -179,6 +179,7 @@ def _direction(plant, work, pair, body, ground, cell, corners, up, lowest):
 def _cut_ridges(plant, frame, rows, at, first, second, ground, cell, up):
     """Consider points where the shape's feature crosses edges of a triangle beyond which the ground falls."""
     row, column, half = cell
+    m.fill_sides(frame, first)
     for k in range(3):
         x = load3(second, f.F_CORNER + 3 * (k + 1 if k < 2 else 0))
         d = sub(load3(second, f.F_CORNER + 3 * (k - 1 if k > 0 else 2)), x)

@@ -11,7 +11,20 @@ from __future__ import annotations
 import math
 
 from limberjack.engine.algebra.array_views import vector_view
-from limberjack.engine.algebra.spatial import ZERO, add, add_scaled, cross, dot, load3, neg, rot, scale, store3, sub
+from limberjack.engine.algebra.spatial import (
+    ZERO,
+    add,
+    add_scaled,
+    cross,
+    dot,
+    load3,
+    neg,
+    rot,
+    scale,
+    store3,
+    sub,
+    unrot,
+)
 from limberjack.engine.compile.kernel import kernel
 from limberjack.engine.kernels.contacts import supports as f
 from limberjack.engine.kernels.contacts.convex import SEARCH
@@ -45,9 +58,10 @@ _BESIDE = 1e-3
 
 # what the choice of points knows: axes across the normal, and the normal, 9; sum and difference of the skins; margin at
 # edges; how many directions, how far the best of each reaches, 7; the least gap of points considered, and where, 3;
-# whether the points may have several normals, as on ground
+# whether the points may have several normals, as on ground; sides of the polygon at which edges are cut, 4 each
 ACROSS, NORMAL, SKIN, SHIFT, MARGIN, DIRECTIONS, REACH, LEAST, LOWEST, GROUND = 0, 6, 9, 10, 11, 12, 13, 20, 21, 24
-CHOICE = 25
+SIDES = 25
+CHOICE = SIDES + 4 * t.MOST_CORNERS
 FIRST = SEARCH + CHOICE
 SECOND = FIRST + f.FEATURE
 
@@ -90,25 +104,34 @@ def _consider(frame, rows, at, first, second, x, more):
 
 
 @kernel
-def _within_polygon(frame, feature, x, d):
-    """The part of x + t d, t from 0 to 1, that is over a polygon."""
-    n, low, high = load3(frame, NORMAL), 0.0, 1.0
+def fill_sides(frame, feature):
+    """SIDES of a polygon: of its edge to corner i the direction inwards across the normal, and the margin beyond it."""
+    n = load3(frame, NORMAL)
     if dot(load3(feature, f.F_NORMAL), n) < 0.0:
         n = neg(n)
-    corners = int(feature[f.F_CORNERS])
-    a = load3(feature, f.F_CORNER + 3 * (corners - 1))
+    corners = int(feature[f.F_CORNERS]) if feature[f.F_KIND] == f.POLYGON else 0
     for i in range(corners):
-        b = load3(feature, f.F_CORNER + 3 * i)
-        e = cross(n, sub(b, a))
-        margin = frame[MARGIN] * math.sqrt(dot(e, e))
-        there, rate = dot(e, sub(x, a)) + margin, dot(e, d)
+        a = load3(feature, f.F_CORNER + 3 * (i - 1 if i > 0 else corners - 1))
+        e = cross(n, sub(load3(feature, f.F_CORNER + 3 * i), a))
+        store3(frame, SIDES + 4 * i, e)
+        frame[SIDES + 4 * i + 3] = frame[MARGIN] * math.sqrt(dot(e, e))
+
+
+@kernel
+def _within_polygon(frame, feature, x, d):
+    """The part of x + t d, t from 0 to 1, that is over the polygon of SIDES."""
+    low, high = 0.0, 1.0
+    for i in range(int(feature[f.F_CORNERS])):
+        e = load3(frame, SIDES + 4 * i)
+        there, rate = dot(e, sub(x, load3(feature, f.F_CORNER + 3 * i))) + frame[SIDES + 4 * i + 3], dot(e, d)
         if rate > 0.0:
             low = max(low, -there / rate)
         elif rate < 0.0:
             high = min(high, -there / rate)
         elif there < 0.0:
             high = -1.0
-        a = b
+        if low > high:
+            break
     return low, high
 
 
@@ -131,7 +154,8 @@ def _within_disc(frame, feature, x, d):
 
 @kernel
 def cut_edge(frame, rows, at, first, second, other, x, d):
-    """Consider the ends of the part of an edge x + t d, t from 0 to 1, that is over the other feature."""
+    """Consider the ends of the part of an edge x + t d, t from 0 to 1, that is over the other feature, whose sides are
+    known."""
     low, high = 1.0, 0.0
     if other[f.F_KIND] == f.POLYGON:
         low, high = _within_polygon(frame, other, x, d)
@@ -164,6 +188,7 @@ def _is_flat_on_rim(first, second, n):
 @kernel
 def cut(frame, rows, at, first, second, own, other):
     """Consider the corners of one feature that are over the other, and where its edges leave it."""
+    fill_sides(frame, other)
     if own[f.F_KIND] == f.DISC:
         if _is_flat_on_rim(first, second, load3(frame, NORMAL)):
             _cut_disc(frame, rows, at, first, second, own, other)
@@ -294,13 +319,14 @@ def meet_convex(plant, rows, at, touches, scratch, found, a, shape_a, Ra, pa, si
 
 @kernel
 def _consider_corners(plant, frame, rows, at, b, Rb, apart, above, upto):
-    """Consider the corners of a mesh that are so high above a plane."""
+    """Consider the corners of a mesh that are so high above a plane; apart: its centre above the plane."""
     n, corner = load3(frame, NORMAL), plant.contacts.mesh_int[b, t.ML_FIRST]
+    up, height = unrot(Rb, n), dot(n, apart)
     for i in range(corner, corner + plant.contacts.mesh_int[b, t.ML_COUNT]):
-        x = add(apart, rot(Rb, load3(plant.contacts.mesh_corner[i], 0)))
-        gap = dot(n, x)
+        x = load3(plant.contacts.mesh_corner[i], 0)
+        gap = height + dot(up, x)
         if above < gap <= upto:
-            choose(frame, rows, at, gap, n, add_scaled(x, -0.5 * gap, n))
+            choose(frame, rows, at, gap, n, add_scaled(add(apart, rot(Rb, x)), -0.5 * gap, n))
 
 
 @kernel
@@ -310,17 +336,19 @@ def meet_plane_mesh(plant, rows, at, touches, scratch, R, p, b, Rb, pb):
     n, apart, reach = column(R, 2), sub(pb, p), plant.contacts.collider[b, t.CL_REACH]
     frame = vector_view(scratch, SEARCH, CHOICE)
     begin(frame, _axis_across(R, n), n, reach, 0.0, 0.0, touches - 1)
-    corner, gap, lowest = plant.contacts.mesh_int[b, t.ML_FIRST], _FAR, ZERO
-    for i in range(corner, corner + plant.contacts.mesh_int[b, t.ML_COUNT]):
-        x = add(apart, rot(Rb, load3(plant.contacts.mesh_corner[i], 0)))
-        if dot(n, x) < gap:
-            gap, lowest = dot(n, x), x
-    place, upto = add_scaled(lowest, -0.5 * gap, n), max(0.0, gap) + _BESIDE * reach
+    down = unrot(Rb, neg(n))
+    lowest = load3(plant.contacts.mesh_corner[f.mesh_corner(plant, b, down)], 0)
+    gap = dot(n, apart) - dot(down, lowest)
+    place, upto = add_scaled(add(apart, rot(Rb, lowest)), -0.5 * gap, n), max(0.0, gap) + _BESIDE * reach
     _consider_corners(plant, frame, rows, at, b, Rb, apart, -_FAR, upto)
     _leave_doubles(frame, rows, at, n, place, reach)
+    left = 0
     for k in range(touches - 1):
-        frame[REACH + k] = _FAR if rows[at + k, t.ME_GAP] < _FAR else -_FAR
-    _consider_corners(plant, frame, rows, at, b, Rb, apart, upto, _FAR)
+        taken = rows[at + k, t.ME_GAP] < _FAR
+        frame[REACH + k] = _FAR if taken else -_FAR
+        left += 0 if taken else 1
+    if left > 0:
+        _consider_corners(plant, frame, rows, at, b, Rb, apart, upto, _FAR)
     finish(frame, rows, at, gap, n, place, reach, _MISSED * reach)
     for k in range(touches):
         store3(rows[at + k], t.ME_POINT, add(p, load3(rows[at + k], t.ME_POINT)))

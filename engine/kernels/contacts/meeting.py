@@ -34,10 +34,13 @@ from limberjack.engine.kernels.contacts.manifold import meet_convex, meet_plane_
 from limberjack.engine.kernels.contacts.rings import meet_circle
 from limberjack.engine.kernels.contacts.same_places import sort_touches
 from limberjack.engine.kernels.contacts.separation import separated
+from limberjack.engine.kernels.contacts.supports import skin
 from limberjack.engine.kernels.contacts.walls import meet_funnel
 from limberjack.engine.tables import contacts as t
 from limberjack.engine.tables.plant import plant_view, vectors, work_view
 
+#: farther than any shape, m
+_NO_END = 1e300
 #: if a touch moves farther than its body by this share of the shape's size in a step, it is at another corner
 _JUMP = 0.2
 
@@ -74,9 +77,10 @@ def _meet_ball(met, at, Ra, pa, radius, shape, Rb, pb, size):
         meet_ball_funnel(met, at, pa, radius, Rb, pb, size)
 
 
-@routine(WHOLE)
-def convex_routine(ints, floats, vector, i):
-    """All touches of pair i, of convex shapes or of a plane and a mesh."""
+@routine(WHOLE, REAL, returns=REAL)
+def convex_routine(ints, floats, vector, i, margin):
+    """All touches of pair i, of convex shapes or of a plane and a mesh. Returns 0, or if convex shapes are farther
+    apart than the margin a lower bound of their distance, and then it looks for no touches."""
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     pair, met, scratch = plant.contacts.pair_int[i], work.contacts.met, work.contacts.scratch
     a, b, at, touches = pair[t.PA_A], pair[t.PA_B], pair[t.PA_TOUCH], pair[t.PA_TOUCHES]
@@ -86,9 +90,13 @@ def convex_routine(ints, floats, vector, i):
     Ra, pa, Rb, pb = load9(there, t.PC_R), load3(there, t.PC_P), load9(here, t.PC_R), load3(here, t.PC_P)
     if first == t.PLANE:
         meet_plane_mesh(plant, met, at, touches, scratch, Ra, pa, b, Rb, pb)
-    else:
-        found = separated(plant, work, i, 0, 0)
-        meet_convex(plant, met, at, touches, scratch, found, a, first, Ra, pa, size_a, b, second, Rb, pb, size_b)
+        return 0.0
+    skins = skin(first, size_a) + skin(second, size_b)
+    found = separated(plant, work, i, 0, 0, margin + skins)
+    if found[0] > margin + skins:
+        return found[0] - skins
+    meet_convex(plant, met, at, touches, scratch, found, a, first, Ra, pa, size_a, b, second, Rb, pb, size_b)
+    return 0.0
 
 
 @routine(WHOLE, REAL)
@@ -123,9 +131,11 @@ def funnel_routine(ints, floats, vector, i):
 
 
 @kernel
-def _meet_pair(plant, work, pair, Ra, pa, Rb, pb):
+def _meet_pair(plant, work, pair):
     """All touches of a pair of shapes that has a closed form."""
     a, b, at, met = pair[t.PA_A], pair[t.PA_B], pair[t.PA_TOUCH], work.contacts.met
+    there, here = work.contacts.placed[a], work.contacts.placed[b]
+    Ra, pa, Rb, pb = load9(there, t.PC_R), load3(there, t.PC_P), load9(here, t.PC_R), load3(here, t.PC_P)
     first, second = plant.contacts.collider_int[a, t.CO_SHAPE], plant.contacts.collider_int[b, t.CO_SHAPE]
     size_a, size_b = load3(plant.contacts.collider[a], t.CL_SIZE), load3(plant.contacts.collider[b], t.CL_SIZE)
     if first == t.PLANE:
@@ -188,11 +198,10 @@ def _note_motion(plant, work, pair, h):
 
 
 @kernel
-def _meet_closely(plant, work, i, first, second, h, margin, since, ended):
-    """All touches of pair i, which may touch where they are nearer than the margin. since, ended: of `find_touches`"""
-    pair = plant.contacts.pair_int[i]
-    Ra, pa, Rb, pb = load9(first, t.PC_R), load3(first, t.PC_P), load9(second, t.PC_R), load3(second, t.PC_P)
-    shapes = plant.contacts.collider_int
+def _meet_closely(plant, work, i, h, margin, since, ended):
+    """All touches of pair i, which may touch where they are nearer than the margin. Returns 0, or of shapes that are
+    farther apart a lower bound of their distance, and then it looks for no touches. since, ended: of `find_touches`"""
+    pair, shapes = plant.contacts.pair_int[i], plant.contacts.collider_int
     one, other = shapes[pair[t.PA_A], t.CO_SHAPE], shapes[pair[t.PA_B], t.CO_SHAPE]
     ints, floats, vector = vectors(plant, work)
     if other == t.RING:
@@ -200,42 +209,57 @@ def _meet_closely(plant, work, i, first, second, h, margin, since, ended):
     elif one > t.SPHERE and (one == t.FUNNEL or other == t.FUNNEL):
         funnel_routine(ints, floats, vector, i)
     elif _is_plain(one, other):
-        _meet_pair(plant, work, pair, Ra, pa, Rb, pb)
+        _meet_pair(plant, work, pair)
     elif other == t.HEIGHT_FIELD:
         height_field_routine(ints, floats, vector, i, margin)
     else:
-        convex_routine(ints, floats, vector, i)
+        apart = convex_routine(ints, floats, vector, i, margin if h > 0.0 else _NO_END)
+        if apart > 0.0:
+            return apart
     _note_motion(plant, work, pair, h)
     if one == t.BOX and other == t.BOX:
         sort_touches(plant, work, pair, since, ended)
+    return 0.0
+
+
+@kernel
+def _least_distance(plant, pair, awake, placed, h, stays):
+    """(a lower bound of the distance of a pair, the margin within which it may touch). stays: its shapes are where they
+    were when it was looked at last. Without a step (h) gaps are exact as soon as the spheres around shapes meet."""
+    first, second = placed[pair[t.PA_A]], placed[pair[t.PA_B]]
+    least, pace = distance_and_pace(plant, pair, first, second)
+    margin = t.WARY * h * pace + t.NEARBY
+    if stays and awake[t.AW_NEAR] == 0.0:
+        least = max(least, awake[t.AW_GAP])
+    if h > 0.0 and least <= margin:
+        least = max(least, distance_of_boxes(plant, pair, first, second))
+    return least, margin
 
 
 @routine(REAL, REAL, FLAG)
 def meet_routine(ints, floats, vector, h, since, ended):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     place_shapes(plant, work)
+    stays = ended and since == 0.0  # with Euler's methods shapes end a step, along J(q) v', where they begin it
     for i in range(plant.contacts.pair_int.shape[0]):
         pair, awake = plant.contacts.pair_int[i], work.contacts.awake[i]
-        first, second = work.contacts.placed[pair[t.PA_A]], work.contacts.placed[pair[t.PA_B]]
-        least, pace = distance_and_pace(plant, pair, first, second)
-        margin = t.WARY * h * pace + t.NEARBY
-        if h > 0.0 and least <= margin:
-            least = max(least, distance_of_boxes(plant, pair, first, second))
-        if least > margin:
-            _far(work, i, pair, least)
-        elif _has_stayed(plant, awake, pair, since, ended):
+        least, margin = _least_distance(plant, pair, awake, work.contacts.placed, h, stays)
+        if least <= margin and stays and awake[t.AW_BEGAN] > 0.0 and not _is_on_ground(plant, pair):
             _note_motion(plant, work, pair, h)
+        elif least > margin:
+            _far(work, i, pair, least)
         else:
-            awake[t.AW_NEAR] = 1.0
-            _meet_closely(plant, work, i, first, second, h, margin, since, ended)
+            least = _meet_closely(plant, work, i, h, margin, since, ended)
+            if least > 0.0:
+                _far(work, i, pair, least)
+            else:
+                awake[t.AW_NEAR] = 1.0
 
 
 @kernel
-def _has_stayed(plant, awake, pair, since, ended):
-    """Whether the touches of a pair are known: with Euler's methods, along J(q) v', shapes are at the end of a step
-    where they were at its start. The margin chooses triangles of height fields."""
-    known = ended and since == 0.0 and awake[t.AW_BEGAN] > 0.0
-    return known and plant.contacts.collider_int[pair[t.PA_B], t.CO_SHAPE] != t.HEIGHT_FIELD
+def _is_on_ground(plant, pair):
+    """Whether a pair has a height field, of which the margin chooses triangles."""
+    return plant.contacts.collider_int[pair[t.PA_B], t.CO_SHAPE] == t.HEIGHT_FIELD
 
 
 @kernel

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 
 from limberjack.engine.algebra.spatial import ZERO, cross, dot, load3, load9, rot, scale, store3, sub
-from limberjack.engine.compile.compiled import WHOLE
+from limberjack.engine.compile.compiled import REAL, WHOLE
 from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.contacts.convex import separate
 from limberjack.engine.tables import contacts as t
@@ -33,8 +33,8 @@ def _down(plant, x, y, z):
     return scale(1.0 / math.sqrt(dot(n, n)), n)
 
 
-@routine(WHOLE, WHOLE, WHOLE)
-def separate_routine(ints, floats, vector, i, corner, half):
+@routine(WHOLE, WHOLE, WHOLE, REAL)
+def separate_routine(ints, floats, vector, i, corner, half, enough):
     plant, work = plant_view(ints, floats), work_view(ints, vector)
     pair, scratch = plant.contacts.pair_int[i], work.contacts.scratch
     a, b = pair[t.PA_A], pair[t.PA_B]
@@ -50,7 +50,7 @@ def separate_routine(ints, floats, vector, i, corner, half):
         reach = min(reach, plant.contacts.collider[b, t.CL_REACH])
     first = a, plant.contacts.collider_int[a, t.CO_SHAPE], load9(there, t.PC_R), ZERO, size_a
     second = b, shape, load9(here, t.PC_R), apart, size_b
-    gap, n, x, y = separate(plant, scratch, (first, second), toward, reach)
+    gap, n, x, y = separate(plant, scratch, (first, second), toward, reach, enough)
     scratch[_FOUND] = gap
     store3(scratch, _FOUND + 1, n)
     store3(scratch, _FOUND + 4, x)
@@ -58,10 +58,11 @@ def separate_routine(ints, floats, vector, i, corner, half):
 
 
 @kernel
-def separated(plant, work, i, corner, half):
+def separated(plant, work, i, corner, half, enough):
     """(gap, normal from the first to the second, places on both where they are nearest) of the cores of pair i, about
-    the centre of its first shape. Of a height field: that half of the cell which begins at a corner."""
+    the centre of its first shape. Of a height field: that half of the cell which begins at a corner. enough: from which
+    gap on a lower bound of it will do"""
     ints, floats, vector = vectors(plant, work)
-    separate_routine(ints, floats, vector, i, corner, half)
+    separate_routine(ints, floats, vector, i, corner, half, enough)
     found = work.contacts.scratch
     return found[_FOUND], load3(found, _FOUND + 1), load3(found, _FOUND + 4), load3(found, _FOUND + 7)
