@@ -318,15 +318,31 @@ def meet_convex(plant, rows, at, touches, scratch, found, a, shape_a, Ra, pa, si
 
 
 @kernel
-def _consider_corners(plant, frame, rows, at, b, Rb, apart, above, upto):
-    """Consider the corners of a mesh that are so high above a plane; apart: its centre above the plane."""
+def _choose_low_corners(plant, frame, rows, at, b, Rb, apart, upto):
+    """Choose among the corners of a mesh at most that high above a plane; apart: its centre above the plane."""
     n, corner = load3(frame, NORMAL), plant.contacts.mesh_int[b, t.ML_FIRST]
     up, height = unrot(Rb, n), dot(n, apart)
     for i in range(corner, corner + plant.contacts.mesh_int[b, t.ML_COUNT]):
         x = load3(plant.contacts.mesh_corner[i], 0)
         gap = height + dot(up, x)
-        if above < gap <= upto:
+        if gap <= upto:
             choose(frame, rows, at, gap, n, add_scaled(add(apart, rot(Rb, x)), -0.5 * gap, n))
+
+
+@kernel
+def _fill_places(plant, frame, rows, at, b, Rb, apart, upto):
+    """Give places that are left to higher corners of a mesh that reach farther than all others there."""
+    n, c, s = load3(frame, NORMAL), _COS_START, _SIN_START
+    for k in range(int(frame[DIRECTIONS])):
+        if rows[at + k, t.ME_GAP] == _FAR:
+            along = add_scaled(scale(c, load3(frame, ACROSS)), s, load3(frame, ACROSS + 3))
+            corner = f.mesh_corner(plant, b, unrot(Rb, add_scaled(along, -_STEEPNESS, n)))
+            x = add(apart, rot(Rb, load3(plant.contacts.mesh_corner[corner], 0)))
+            gap = dot(n, x)
+            if gap > upto:
+                frame[REACH + k] = 0.0
+                meet(rows[at + k], gap, n, add_scaled(x, -0.5 * gap, n))
+        c, s = c * _COS_SEVENTH - s * _SIN_SEVENTH, s * _COS_SEVENTH + c * _SIN_SEVENTH
 
 
 @kernel
@@ -340,15 +356,9 @@ def meet_plane_mesh(plant, rows, at, touches, scratch, R, p, b, Rb, pb):
     lowest = load3(plant.contacts.mesh_corner[f.mesh_corner(plant, b, down)], 0)
     gap = dot(n, apart) - dot(down, lowest)
     place, upto = add_scaled(add(apart, rot(Rb, lowest)), -0.5 * gap, n), max(0.0, gap) + _BESIDE * reach
-    _consider_corners(plant, frame, rows, at, b, Rb, apart, -_FAR, upto)
+    _choose_low_corners(plant, frame, rows, at, b, Rb, apart, upto)
     _leave_doubles(frame, rows, at, n, place, reach)
-    left = 0
-    for k in range(touches - 1):
-        taken = rows[at + k, t.ME_GAP] < _FAR
-        frame[REACH + k] = _FAR if taken else -_FAR
-        left += 0 if taken else 1
-    if left > 0:
-        _consider_corners(plant, frame, rows, at, b, Rb, apart, upto, _FAR)
+    _fill_places(plant, frame, rows, at, b, Rb, apart, upto)
     finish(frame, rows, at, gap, n, place, reach, _MISSED * reach)
     for k in range(touches):
         store3(rows[at + k], t.ME_POINT, add(p, load3(rows[at + k], t.ME_POINT)))
