@@ -29,10 +29,10 @@ from limberjack.engine.kernels.entry_points import entries
 from limberjack.engine.model import arguments as model_arguments
 from limberjack.engine.model.build import new_state
 from limberjack.engine.model.catalogue.catalogue import units
-from limberjack.engine.model.contact_tables import MOST_ACTIVE
 from limberjack.engine.model.device_tables import carry_rotors
 from limberjack.engine.model.system import Hinge, System
 from limberjack.engine.tables import plant as layout
+from limberjack.engine.tables.contacts import C_ACTIVE
 from limberjack.engine.tables.reports import CROWDED, DIVERGED, FASTEST, INTEGRATORS, LOOP_OPEN
 
 #: velocities times steps in one compiled call, about a tenth of a second: between calls Ctrl-C is heard
@@ -366,8 +366,8 @@ class Simulation(HeldMappings[MutableMapping[str, float], Parameters, Mapping[st
         if status == CROWDED:
             return (
                 f"{index} points of bodies that push each other touch at once in the step after t = {self.time:.6g} s "
-                f"(points with torsional or rolling friction count twice), more than the {MOST_ACTIVE} that a step "
-                "solves; use fewer or rounder shapes, or contacts between fewer of them."
+                f"(points with torsional or rolling friction count twice), more than the {self.plant.count(C_ACTIVE)} "
+                "that a step solves; use fewer or rounder shapes, or contacts between fewer of them."
             )
         what = f"is beyond {FASTEST:g} (diverged)" if status == DIVERGED else "is no longer a finite number"
         if index < 0:

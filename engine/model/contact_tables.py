@@ -23,8 +23,9 @@ from limberjack.engine.model.sectors import sectors
 from limberjack.engine.model.system import System
 from limberjack.engine.tables import contacts as at
 
-#: touches of bodies that touch each other that may act at once; of those with moments half as many
-MOST_ACTIVE = 128
+#: touches of bodies that touch each other that may act at once, of those with moments half as many: so many for each
+#: link with shapes, within bounds; the largest takes 40 MB
+_FOR_EACH, _LEAST_ACTIVE, _MOST_ACTIVE = 16, 128, 512
 
 
 def touches_of(a: Shape, b: Shape) -> int:
@@ -134,11 +135,15 @@ class ContactTables:
             at.C_PAIRS: len(self._pairs),
             at.C_CONTACT_WALK: len(self._walk),
             at.C_TOUCHES: self._touches,
-            at.C_ACTIVE: min(2 * self._touches, MOST_ACTIVE),
+            at.C_ACTIVE: min(2 * self._touches, self._most_active()),
             at.C_MESH_CORNERS: len(self._meshes.corners),
             at.C_MESH_FACES: len(self._meshes.normals),
             at.C_MESH_LINKS: self._meshes.links,
         }
+
+    def _most_active(self) -> int:
+        links = {self._frames.of_body[self._shapes[name].body][0] for name in self._used}
+        return min(max(_LEAST_ACTIVE, _FOR_EACH * len(links)), _MOST_ACTIVE)
 
     def fill(self, plant: Plant) -> None:
         """Copy everything into the Plant, which has the counts above."""

@@ -187,6 +187,10 @@ LI_TOUCH, LI_PAIR, LI_TREE, LI_NEXT = range(LISTED)  # LI_TREE: row of a tree th
 TREE = 4
 TR_UP, TR_FIRST, TR_LAST, TR_BLOCKS = range(TREE)
 
+#: pairs of differences of sweeps that are kept; rows of work.contacts.tried, which `acceleration.py` explains
+KEPT_PAIRS = 8
+TRIED = 4 + 3 * KEPT_PAIRS
+
 #: most independent velocities of the touches of an island whose forces are found from inside their laws
 RANK = 64
 
@@ -274,6 +278,7 @@ CONTACTS = Family(
         Table("speed", "padded(3 * active)"),  # velocities of all blocks with the present forces
         Table("system", "3 * active", "padded(3 * active)"),  # equations for all forces
         Table("right", "padded(3 * active)"),  # their right-hand sides
+        Table("tried", TRIED, "padded(3 * active)"),  # forces, changes and velocities of sweeps
         Table("root", "3 * active", f"padded(min(3 * active, {RANK}))"),  # B, h W = B B* (`low_rank.py`)
         Table("reduced", f"min(3 * active, {RANK})", f"padded(min(3 * active, {RANK}))"),  # equations of its rank
         Table("few", f"padded(min(3 * active, {RANK}))"),  # their right-hand sides

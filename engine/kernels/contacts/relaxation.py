@@ -12,6 +12,8 @@ from limberjack.engine.tables import contacts as t
 REST = 1e-10
 #: the same where forces hardly come nearer, as of touches that share a load in many ways
 NEAR = 1e-6
+#: the same at the end of all ways: of heaps, whose next steps go on from these forces
+CLOSE = 1e-4
 #: or when they would change the velocity of all bodies, as one mass, by no more than this, m/s: where nothing pushes,
 #: all forces are rounding
 QUIET = 1e-15
@@ -103,3 +105,9 @@ def settled(work, n, change):
 def near(work, n, change):
     """Whether so small a change of a sweep over n blocks will do, where nothing brings the forces nearer."""
     return _is_small(work, n, change, NEAR)
+
+
+@kernel
+def close(work, n, change):
+    """Whether so small a change of a sweep over n blocks will do where nothing has brought the forces nearer."""
+    return _is_small(work, n, change, CLOSE)

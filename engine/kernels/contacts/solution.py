@@ -3,9 +3,9 @@
 For given bounds of friction the forces are the unique solution of a convex problem, and the iteration descends to it.
 The bounds µ f follow the normal forces during the iteration. Between sweeps (`relaxation.py`) the forces of all touches
 are solved for at once (`polish.py`), each in its state at that moment. Where that does not end, they are found from
-inside their laws (`interior.py`). Where laws have no solution that is found (a rod that jams, Painlevé 1895; jams of
-dozens of touches), the bounds are held constant for the last sweeps, so that these converge, and then the forces are
-weakened until they add no energy.
+inside their laws (`interior.py`), or if too many velocities take part, by accelerated sweeps (`acceleration.py`). Where
+laws have no solution that is found (a rod that jams, Painlevé 1895; jams of dozens of touches), the bounds are held
+constant for the last sweeps, so that these converge, and then the forces are weakened until they add no energy.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ import math
 from limberjack.engine.algebra.whole_numbers import whole
 from limberjack.engine.compile.compiled import FLAG, REAL, WHOLE
 from limberjack.engine.compile.kernel import kernel, routine
+from limberjack.engine.kernels.contacts.acceleration import accelerate_routine
 from limberjack.engine.kernels.contacts.account import missed_by
 from limberjack.engine.kernels.contacts.equations import pays
 from limberjack.engine.kernels.contacts.interior import solve_inside_routine
 from limberjack.engine.kernels.contacts.polish import law_of, polish_routine
 from limberjack.engine.kernels.contacts.push_out import ENDLESS, pushed
 from limberjack.engine.kernels.contacts.pushed_work import work_of
-from limberjack.engine.kernels.contacts.relaxation import near, settled, sweep
+from limberjack.engine.kernels.contacts.relaxation import close, near, settled, sweep
 from limberjack.engine.kernels.contacts.speeds import copy_forces, start_speeds
 from limberjack.engine.tables import contacts as t
 from limberjack.engine.tables.plant import C_V, plant_view, work_view
@@ -33,9 +34,11 @@ EARLY = 12
 #: forces no nearer
 FIRST, BETWEEN, LONGER = 2, 2, 4
 #: most sweeps; where solutions for all touches pay, most products of sweeps and touches, but at least so many sweeps
-SWEEPS, PRODUCTS, FEW = 226, 2000, 50
-#: sweeps before forces are found from inside; where there are more touches than velocities, for which that takes little
-BEFORE, SOON = 30, 8
+SWEEPS, PRODUCTS, LEAST = 226, 2000, 50
+#: first sweeps of nearly rigid touches, and most accelerated ones; both where there are more touches than velocities,
+#: as in jams, for which forces from inside take little
+BEFORE, MANY = 30, 200
+SOON, FEW = 8, 30
 #: most touches, all of which answer to each other, for which solutions for all pay
 MOST_POLISHED = 64
 #: most touches whose forces are found from inside
@@ -73,6 +76,12 @@ def _make_do(plant, work, n):
         if work.contacts.active[i - 1 if turns else i, t.AC_FORCE] <= 0.0:
             _scale(active, 0.0)
     start_speeds(work, n)
+    _spend(plant, work, n)
+
+
+@kernel
+def _spend(plant, work, n):
+    """Weaken forces of n blocks, together, until they add no energy."""
     done = work_of(plant, work, n) - pushed(work, n, False) + missed_by(work, n)
     if done > 0.0:
         answered = _answered(work, n)
@@ -85,16 +94,16 @@ def _make_do(plant, work, n):
 @kernel
 def _count_sweeps(work, n, polishes):
     """Most sweeps over n blocks."""
-    return max(FEW, PRODUCTS // n) if polishes and n * SWEEPS > PRODUCTS else SWEEPS
+    return max(LEAST, PRODUCTS // n) if polishes and n * SWEEPS > PRODUCTS else SWEEPS
 
 
 @kernel
-def _can_begin_inside(plant, work, n):
-    """Whether forces of n blocks can be found from inside their laws: they are few, and all nearly rigid."""
+def _is_rigid(plant, work, n):
+    """Whether all n blocks are nearly rigid."""
+    stiffest = 0.0
     for i in range(n):
-        if plant.contacts.contact[law_of(plant, work, i), t.K_STIFFNESS] > 0.0:
-            return False
-    return n <= MOST_INSIDE
+        stiffest = max(stiffest, plant.contacts.contact[law_of(plant, work, i), t.K_STIFFNESS])
+    return stiffest == 0.0
 
 
 @routine(WHOLE, WHOLE, WHOLE, returns=REAL)
@@ -142,17 +151,26 @@ def _hold_bounds(plant, work, n, most):
             break
 
 
+@kernel
+def _solve_rigid(plant, work, ints, floats, vector, n, change):
+    """Forces of n blocks, all nearly rigid, whose first sweeps ended with a change; returns whether they are found."""
+    if n <= MOST_INSIDE and solve_inside_routine(ints, floats, vector, n, change):
+        return True
+    change = accelerate_routine(ints, floats, vector, n, FEW if n > ints[C_V] else MANY)
+    if not near(work, n, change) and close(work, n, change):
+        _spend(plant, work, n)
+    return close(work, n, change)
+
+
 @routine(WHOLE, returns=FLAG)
 def solve_touches_routine(ints, floats, vector, n):
     """AC_FORCE of the n blocks of an island, and work.contacts.speed with it; returns whether they are the solution."""
     plant, work = plant_view(ints, floats), work_view(ints, vector)
-    polishes, inside = pays(work, n, MOST_POLISHED), _can_begin_inside(plant, work, n)
+    polishes, rigid = pays(work, n, MOST_POLISHED), _is_rigid(plant, work, n)
     most = _count_sweeps(work, n, polishes)
-    before, all_at_once = most // 2 if not inside else (SOON if n > ints[C_V] else BEFORE), 1 if polishes else 0
-    change = relax_routine(ints, floats, vector, n, before, all_at_once)
-    if change == 0.0 or (inside and solve_inside_routine(ints, floats, vector, n, change)):
-        return True
-    if inside and near(work, n, relax_routine(ints, floats, vector, n, SOON, all_at_once)):
+    before = (SOON if n > ints[C_V] else BEFORE) if rigid else most // 2
+    change = relax_routine(ints, floats, vector, n, before, 1 if polishes else 0)
+    if change == 0.0 or (rigid and _solve_rigid(plant, work, ints, floats, vector, n, change)):
         return True
     _hold_bounds(plant, work, n, most // 2)
     work.contacts.found[t.FO_FAILED] += 1.0
