@@ -156,10 +156,12 @@ def _solve_rigid(plant, work, ints, floats, vector, n, change):
     """Forces of n blocks, all nearly rigid, whose first sweeps ended with a change; returns whether they are found."""
     if n <= MOST_INSIDE and solve_inside_routine(ints, floats, vector, n, change):
         return True
-    change = accelerate_routine(ints, floats, vector, n, FEW if n > ints[C_V] else MANY)
-    if not near(work, n, change) and close(work, n, change):
-        _spend(plant, work, n)
-    return close(work, n, change)
+    jams = n > ints[C_V]
+    change = accelerate_routine(ints, floats, vector, n, FEW if jams else MANY)
+    if near(work, n, change) or jams or not close(work, n, change):
+        return near(work, n, change)
+    _spend(plant, work, n)
+    return True
 
 
 @routine(WHOLE, returns=FLAG)
