@@ -55,9 +55,9 @@ class _Meshes:
         self.of_sector: dict[int, list[list[int]]] = {}
 
     def add(self, collider: int, body: Polytope) -> None:
-        start, face = len(self.corners), len(self.normals)
+        start, face, about = len(self.corners), len(self.normals), body.corners - middle_of(body)
         self.slices[collider] = start, len(body.corners), 0
-        self.corners += list(body.corners - middle_of(body))
+        self.corners += list(about)
         self.normals += list(body.normals)
         around: list[list[int]] = [[] for _ in body.corners]
         for i, corners in enumerate(body.faces):
@@ -65,7 +65,6 @@ class _Meshes:
                 around[corner].append(face + i)
         self.at_corner += around
         self.of_face += [[start + corner for corner in corners] for corners in body.faces]
-        about = body.corners - middle_of(body)
         self.of_sector[collider] = [[start + corner for corner in far] for far in sectors(about)]
 
     def add_ground(self, collider: int, corners: np.ndarray) -> None:

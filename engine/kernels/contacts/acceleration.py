@@ -17,7 +17,7 @@ import math
 from limberjack.engine.compile.compiled import REAL, WHOLE
 from limberjack.engine.compile.kernel import kernel, routine
 from limberjack.engine.kernels.contacts.relaxation import close, near, settled, sweep
-from limberjack.engine.kernels.contacts.speeds import copy_forces, start_speeds
+from limberjack.engine.kernels.contacts.speeds import copy_forces, take_forces
 from limberjack.engine.tables import contacts as t
 from limberjack.engine.tables.plant import plant_view, work_view
 
@@ -34,31 +34,21 @@ _MANY = 60
 
 
 @kernel
-def _length(work, n):
-    """|f|² after a sweep over n blocks."""
-    length, begun = 0.0, work.contacts.tried[_BEGUN]
-    for i in range(n):
-        for c in range(3):
-            f = work.contacts.active[i, t.AC_FORCE + c] - begun[3 * i + c]
-            length += f * f
-    return length
-
-
-@kernel
-def _note_sweep(work, n, place, known):
-    """Keep f, g and the velocities of a sweep over n blocks; their differences to those of the last one, if these are
-    known, become the pair at a place, not yet orthogonal to the others."""
-    tried = work.contacts.tried
+def _note_sweep(work, n, place):
+    """Keep f, g and the velocities of a sweep over n blocks; their differences to those of the last one become the pair
+    at a place, not yet orthogonal to the others. Returns |f|²."""
+    tried, length = work.contacts.tried, 0.0
     pair = _PAIRS + 3 * place
     for i in range(n):
         for c in range(3):
             row, g = 3 * i + c, work.contacts.active[i, t.AC_FORCE + c]
             f, u = g - tried[_BEGUN, row], work.contacts.speed[row]
-            if known:
-                tried[pair, row] = f - tried[_CHANGE, row]
-                tried[pair + 1, row] = g - tried[_FORCES, row]
-                tried[pair + 2, row] = u - tried[_SPEEDS, row]
+            tried[pair, row] = f - tried[_CHANGE, row]
+            tried[pair + 1, row] = g - tried[_FORCES, row]
+            tried[pair + 2, row] = u - tried[_SPEEDS, row]
             tried[_CHANGE, row], tried[_FORCES, row], tried[_SPEEDS, row] = f, g, u
+            length += f * f
+    return length
 
 
 @kernel
@@ -115,7 +105,7 @@ def accelerate_routine(ints, floats, vector, n, most):
     """AC_FORCE of the n blocks by `most` accelerated sweeps, and work.contacts.speed with it; returns 0 if they are the
     solution, and else the change of the sweep that led to them, the least."""
     plant, work = plant_view(ints, floats), work_view(ints, vector)
-    known, count, last, least, best = False, 0, math.inf, math.inf, 0
+    count, last, least, best = 0, 0.0, math.inf, 0
     _leap(work, n, 0)
     for k in range(most):
         change = sweep(plant, work, n, False)
@@ -126,16 +116,14 @@ def accelerate_routine(ints, floats, vector, n, most):
             copy_forces(work, n, t.AC_FORCE, t.AC_BEST)
         if (k > best + _PATIENCE and near(work, n, least)) or (k >= _MANY and close(work, n, change)):
             break
-        length = _length(work, n)
-        if length > _LONGER * last:
-            known, count = False, 0
         place = count % t.KEPT_PAIRS
-        _note_sweep(work, n, place, known)
-        if known:
+        length = _note_sweep(work, n, place)
+        if length > _LONGER * last:  # or it is the first
+            count = 0
+        else:
             count += 1
             _straighten(work, n, place, min(count, t.KEPT_PAIRS))
-        known, last = True, length
+        last = length
         _leap(work, n, min(count, t.KEPT_PAIRS))
-    copy_forces(work, n, t.AC_BEST, t.AC_FORCE)
-    start_speeds(work, n)
+    take_forces(work, n, t.AC_BEST)
     return least

@@ -28,9 +28,6 @@ from limberjack.engine.kernels.contacts.distances import column
 from limberjack.engine.tables import contacts as t
 from limberjack.engine.tables.plant import W_V
 
-#: farther than any shape, m
-_NO_END = 1e300
-
 
 @kernel
 def velocity_at(work, row, x):
@@ -98,7 +95,7 @@ def distance_of_boxes(plant, pair, first, second):
         plant.contacts.collider_int[pair[t.PA_B], t.CO_SHAPE],
     )
     if not _has_box(one, other):
-        return -_NO_END
+        return -math.inf
     Ra, Rb, half = load9(first, t.PC_R), load9(second, t.PC_R), load3(b, t.CL_HALF)
     d = sub(load3(second, t.PC_P), load3(first, t.PC_P))
     d = sub(add(d, rot(Rb, load3(b, t.CL_MIDDLE))), rot(Ra, load3(a, t.CL_MIDDLE)))

@@ -28,8 +28,6 @@ _CORNER = 6
 _WEIGHT, _FROM = 4 * _CORNER, 28
 SEARCH = 32
 _MOST_STEPS = 64
-#: farther than any shape, m
-_NO_END = 1e300
 #: shapes are clear of each other if their distance is known to be farther than asked for, and to this share
 _CLEAR = 0.9
 #: relative accuracy of the distance; number of steps that need not come nearer, and the share by which they may go
@@ -240,7 +238,7 @@ def _leave(plant, s, count, pair, toward, out):
     ray = scale(1.0 / length, toward) if length > 1e-3 * out else column(pair[0][2], 2)
     n, far = ray, out
     for _ in range(_MOST_RAYS):
-        count, distance, n, _ = approach(plant, s, count, pair, scale(-far, ray), _NO_END)
+        count, distance, n, _ = approach(plant, s, count, pair, scale(-far, ray), math.inf)
         if distance > 1e-3 * out:
             return count, n
         far *= 8.0
@@ -268,7 +266,7 @@ def _climb(plant, s, count, pair, n, out):
         if pushes:
             ahead = _tilted(n, turn)
             there = _gap_along(plant, pair, ahead)
-        count, distance, turned, on_a = approach(plant, s, count, pair, scale(there - out, ahead), _NO_END)
+        count, distance, turned, on_a = approach(plant, s, count, pair, scale(there - out, ahead), math.inf)
         if distance == 0.0:
             x = _far_point(plant, pair[0], n) if i == 0 else x
             break

@@ -95,7 +95,7 @@ def _from_mesh(plant, s, number, local):
     """(distance, normal, face from 1 or 0) of a place from a mesh, in its axes. s: scratch (SEARCH,) of a search."""
     pair = (number, t.MESH, _UPRIGHT, ZERO, ZERO), (number, t.SPHERE, _UPRIGHT, local, ZERO)
     add_corner(plant, s, 0, pair, local if dot(local, local) > 0.0 else (0.0, 0.0, 1.0))
-    _, length, away, _ = approach(plant, s, 1, pair, ZERO, _FAR)
+    _, length, away, _ = approach(plant, s, 1, pair, ZERO, math.inf)
     if length > 0.0:
         return _on_face(plant, number, local, length, away)
     gap, best = _above_faces(plant, number, local)

@@ -167,7 +167,7 @@ def _direction(plant, work, pair, body, ground, cell, corners, up, lowest):
     if _is_over(lowest, a, b, c, up) or _is_under(plant, ground, cell, corners, lowest, up):
         gap = dot(up, sub(lowest, a)) - skin
         return gap, neg(up), add_scaled(lowest, -(skin + 0.5 * gap), up)
-    gap, n, x, y = separated(plant, work, pair, _number_of(plant, ground[0], row, column), half, _FAR)
+    gap, n, x, y = separated(plant, work, pair, _number_of(plant, ground[0], row, column), half, math.inf)
     edge = sub(b, a)
     low = _LEVEL * math.sqrt(dot(edge, edge))
     if dot(n, up) >= 0.0 or not _stands_out(plant, ground, row, column, half, neg(n), low):

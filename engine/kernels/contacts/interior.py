@@ -27,7 +27,7 @@ from limberjack.engine.kernels.contacts.laws import STILL
 from limberjack.engine.kernels.contacts.low_rank import find_root
 from limberjack.engine.kernels.contacts.push_out import ENDLESS
 from limberjack.engine.kernels.contacts.relaxation import near, settled, sweep
-from limberjack.engine.kernels.contacts.speeds import copy_forces, start_speeds
+from limberjack.engine.kernels.contacts.speeds import copy_forces, start_speeds, take_forces
 from limberjack.engine.tables import contacts as t
 from limberjack.engine.tables.plant import plant_view, work_view
 
@@ -135,8 +135,7 @@ def _try_sweep(plant, work, n, least):
     if change < least:
         least = change
         copy_forces(work, n, t.AC_FORCE, t.AC_BEST)
-    copy_forces(work, n, t.AC_INSIDE, t.AC_FORCE)
-    start_speeds(work, n)
+    take_forces(work, n, t.AC_INSIDE)
     return least
 
 
@@ -165,6 +164,5 @@ def solve_inside_routine(ints, floats, vector, n, least):
         if not length > 0.0 or short == _STUCK:
             break
         start_speeds(work, n)
-    copy_forces(work, n, t.AC_BEST, t.AC_FORCE)
-    start_speeds(work, n)
+    take_forces(work, n, t.AC_BEST)
     return near(work, n, least)

@@ -74,6 +74,12 @@ def _height(frame, feature, x):
 
 
 @kernel
+def _next_seventh(c, s):
+    """Cosine and sine of a direction, a seventh of a turn on."""
+    return c * _COS_SEVENTH - s * _SIN_SEVENTH, s * _COS_SEVENTH + c * _SIN_SEVENTH
+
+
+@kernel
 def choose(frame, rows, at, gap, n, place):
     """Keep a point if it reaches farther than those kept so far."""
     u, v = dot(place, load3(frame, ACROSS)), dot(place, load3(frame, ACROSS + 3))
@@ -91,7 +97,7 @@ def choose(frame, rows, at, gap, n, place):
         if reach > frame[REACH + k]:
             frame[REACH + k] = reach
             meet(rows[at + k], gap, n, place)
-        c, s = (c * _COS_SEVENTH - s * _SIN_SEVENTH, s * _COS_SEVENTH + c * _SIN_SEVENTH) if count > 2 else (-c, -s)
+        c, s = _next_seventh(c, s) if count > 2 else (-c, -s)
 
 
 @kernel
@@ -342,7 +348,7 @@ def _fill_places(plant, frame, rows, at, b, Rb, apart, upto):
             if gap > upto:
                 frame[REACH + k] = 0.0
                 meet(rows[at + k], gap, n, add_scaled(x, -0.5 * gap, n))
-        c, s = c * _COS_SEVENTH - s * _SIN_SEVENTH, s * _COS_SEVENTH + c * _SIN_SEVENTH
+        c, s = _next_seventh(c, s)
 
 
 @kernel

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from limberjack.engine.algebra.spatial import add_scaled, dot, load3, load9, store3, sub
 from limberjack.engine.compile.compiled import FLAG, REAL, WHOLE
 from limberjack.engine.compile.kernel import kernel, routine
@@ -39,8 +41,6 @@ from limberjack.engine.kernels.contacts.walls import meet_funnel
 from limberjack.engine.tables import contacts as t
 from limberjack.engine.tables.plant import plant_view, vectors, work_view
 
-#: farther than any shape, m
-_NO_END = 1e300
 #: if a touch moves farther than its body by this share of the shape's size in a step, it is at another corner
 _JUMP = 0.2
 
@@ -213,7 +213,7 @@ def _meet_closely(plant, work, i, h, margin, since, ended):
     elif other == t.HEIGHT_FIELD:
         height_field_routine(ints, floats, vector, i, margin)
     else:
-        apart = convex_routine(ints, floats, vector, i, margin if h > 0.0 else _NO_END)
+        apart = convex_routine(ints, floats, vector, i, margin if h > 0.0 else math.inf)
         if apart > 0.0:
             return apart
     _note_motion(plant, work, pair, h)
@@ -244,10 +244,10 @@ def meet_routine(ints, floats, vector, h, since, ended):
     for i in range(plant.contacts.pair_int.shape[0]):
         pair, awake = plant.contacts.pair_int[i], work.contacts.awake[i]
         least, margin = _least_distance(plant, pair, awake, work.contacts.placed, h, stays)
-        if least <= margin and stays and awake[t.AW_BEGAN] > 0.0 and not _is_on_ground(plant, pair):
-            _note_motion(plant, work, pair, h)
-        elif least > margin:
+        if least > margin:
             _far(work, i, pair, least)
+        elif stays and awake[t.AW_BEGAN] > 0.0 and not _is_on_ground(plant, pair):
+            _note_motion(plant, work, pair, h)
         else:
             least = _meet_closely(plant, work, i, h, margin, since, ended)
             if least > 0.0:

@@ -23,7 +23,7 @@ from limberjack.engine.kernels.contacts.polish import law_of, polish_routine
 from limberjack.engine.kernels.contacts.push_out import ENDLESS, pushed
 from limberjack.engine.kernels.contacts.pushed_work import work_of
 from limberjack.engine.kernels.contacts.relaxation import close, near, settled, sweep
-from limberjack.engine.kernels.contacts.speeds import copy_forces, start_speeds
+from limberjack.engine.kernels.contacts.speeds import copy_forces, start_speeds, take_forces
 from limberjack.engine.tables import contacts as t
 from limberjack.engine.tables.plant import C_V, plant_view, work_view
 
@@ -121,8 +121,7 @@ def relax_routine(ints, floats, vector, n, most, polishes):
         stalls, worse = begins and polished and change > 0.5 * least, begins and polished and change >= least
         if worse:
             polished, wait, following = False, LONGER * wait, k + LONGER * wait
-            copy_forces(work, n, t.AC_BEST, t.AC_FORCE)
-            start_speeds(work, n)
+            take_forces(work, n, t.AC_BEST)
         if stalls and k > EARLY and near(work, n, min(change, least)):
             return 0.0
         if begins and not worse:
@@ -137,8 +136,7 @@ def relax_routine(ints, floats, vector, n, most, polishes):
     if change < least:
         copy_forces(work, n, t.AC_FORCE, t.AC_BEST)
         return change
-    copy_forces(work, n, t.AC_BEST, t.AC_FORCE)
-    start_speeds(work, n)
+    take_forces(work, n, t.AC_BEST)
     return least
 
 

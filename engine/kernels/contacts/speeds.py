@@ -49,3 +49,10 @@ def copy_forces(work, n, source, target):
     for i in range(n):
         for c in range(3):
             work.contacts.active[i, target + c] = work.contacts.active[i, source + c]
+
+
+@kernel
+def take_forces(work, n, source):
+    """Forces of n blocks become those in another column, and work.contacts.speed what they make of it."""
+    copy_forces(work, n, source, t.AC_FORCE)
+    start_speeds(work, n)

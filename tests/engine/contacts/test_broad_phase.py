@@ -8,6 +8,7 @@ import pytest
 import limberjack as lj
 from limberjack.engine.tables.contacts import ME_GAP, NEARBY, SHAPES, TO_GAP, TOUCH, TOUCHES
 from tests.engine.contacts.scenes import free, scene
+from tests.engine.contacts.test_height_fields import random_pose
 from tests.engine.contacts.test_meshes import Pair, cloud, mesh
 
 FIELDS = {
@@ -34,12 +35,6 @@ def line(kind: str, body: str) -> str:
     return f"{{body: {body}, name: {body}, {FIELDS[kind]}}}"
 
 
-def pose(random: np.random.Generator, reach: float) -> np.ndarray:
-    """[quaternion, position] of a body."""
-    turn = random.normal(size=4)
-    return np.concatenate([turn / np.linalg.norm(turn), random.uniform(-reach, reach, 3)])
-
-
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_gaps_in_a_step_are_exact_or_lower_bounds(tmp_path, first, second):
     """The bodies rest, and nothing moves them."""
@@ -50,7 +45,7 @@ def test_gaps_in_a_step_are_exact_or_lower_bounds(tmp_path, first, second):
     simulation = lj.Simulation(scene(tmp_path, bodies, lines, pair, "gravity: [0, 0, 0]"), dt=1e-3)
     alone = Pair(tmp_path, lines)
     for _ in range(200):
-        q = np.concatenate([pose(random, 0.0), pose(random, 0.6)])
+        q = np.concatenate([random_pose(random, 0.0), random_pose(random, 0.6)])
         exact = float(alone.nearest(q)[ME_GAP])
         simulation.q, simulation.v = q, np.zeros(12)
         simulation.step()
